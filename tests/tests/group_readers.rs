@@ -15,6 +15,7 @@ use warploom_test_support::emulator::emulate;
 use warploom_test_support::graphs::degenerate_graphs;
 use warploom_test_support::process::start;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::is_long;
 use warploom_test_support::store_view::folder;
 
 const FURTHER: &str = "symmetrize: false\nmade_up: {features: 3, classes: 2}\nsplit: {rule: \
@@ -202,7 +203,10 @@ fn groups_give_the_results_of_rows() {
 #[test]
 fn groups_give_the_results_of_rows_on_an_emulated_gpu() {
     let test = "group_readers::groups_give_the_results_of_rows_on_an_emulated_gpu";
-    divisions_agree(&graphs(), "cuda", test);
+    let some = ["isolated_nodes", "parallel_edges", "star_inward", "far_edge", "hubs"];
+    let mut graphs = graphs();
+    graphs.retain(|(name, _)| is_long() || some.contains(&name.as_str()));
+    divisions_agree(&graphs, "cuda", test);
 }
 
 /// What each launch walks by, as plan.json says.

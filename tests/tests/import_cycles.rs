@@ -20,7 +20,7 @@ use crate::tidy::{manifests, none, ratchet, rust, sinners};
 const LIST: &str = "import_cycles.txt";
 /// A trait of element types names every operation that is compiled for them: a table of dispatch,
 /// whose dependencies are no layers.
-const DISPATCH: (&str, &str) = ("kernels/ops/src/scalar.rs", "kernels/ops/src/element_types.rs");
+const DISPATCH: (&str, &str) = ("kernels/cpu/src/scalar.rs", "kernels/cpu/src/element_types.rs");
 /// How many re-exports and aliases may stand between a name and its item.
 const HOPS_MOST: usize = 16;
 

@@ -32,7 +32,7 @@ const UNSAFE_ALLOWED: [&str; 14] = [
     "kernels/device/src/gpu/transfer.rs",
     "kernels/device/src/nvml.rs",
     "kernels/device/src/nvrtc.rs",
-    "kernels/ops/src/product/gemm.rs",
+    "kernels/cpu/src/product/gemm.rs",
     "stages/contract/src/mapped_file.rs",
     "stages/shell/src/allocation.rs",
 ];
@@ -65,6 +65,19 @@ const DEVICE_NEUTRAL: [&str; 10] = [
 ];
 /// The words by which a source names a device, an emitter or an executor.
 const DEVICES: [&str; 6] = ["cpu", "cuda", "gpu", "CpuBackend", "CudaBackend", "warploom_device"];
+/// The crates of `kernels/`, and of our crates all that each may depend on, outside tests. Each
+/// depends on those above it alone.
+const KERNELS: [(&str, &[&str]); 9] = [
+    ("tuning", &[]),
+    ("ir", &[]),
+    ("language", &["ir"]),
+    ("optimize", &["ir", "tuning"]),
+    ("launch", &["ir", "tuning"]),
+    ("compiler", &["ir", "language", "launch", "optimize"]),
+    ("cpu", &["ir", "launch"]),
+    ("cuda", &["ir", "launch", "tuning"]),
+    ("device", &[]),
+];
 /// The documents whose paths are looked up.
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
@@ -667,9 +680,44 @@ fn stages_do_not_depend_on_each_other() {
 }
 
 #[test]
+fn kernels_depend_on_each_other_one_way() {
+    let mut wrong = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (folder, manifest) in manifests() {
+        let Ok(name) = folder.strip_prefix("kernels") else { continue };
+        let name = name.to_str().unwrap();
+        let Some((_, allowed)) = KERNELS.iter().find(|(known, _)| *known == name) else {
+            wrong.push(format!("kernels/{name} is not in the table"));
+            continue;
+        };
+        seen.insert(name.to_owned());
+        let shipped = manifest.split("[dev-dependencies]").next().unwrap_or("");
+        let all = dependencies(shipped);
+        let ours: Vec<&str> = all.iter().filter_map(|of| of.strip_prefix("warploom-")).collect();
+        if ours != *allowed {
+            wrong.push(format!(
+                "kernels/{name} depends on {ours:?}, and the table says {allowed:?}"
+            ));
+        }
+    }
+    for (place, (name, allowed)) in KERNELS.iter().enumerate() {
+        let above: Vec<&str> = KERNELS[..place].iter().map(|(name, _)| *name).collect();
+        let below = allowed.iter().filter(|of| !above.contains(of));
+        wrong.extend(below.map(|of| format!("the table has {of} not above {name}")));
+        if !seen.contains(*name) {
+            wrong.push(format!("kernels/{name} is in the table and not there"));
+        }
+        if !repository().join("kernels").join(name).join("README.md").is_file() {
+            wrong.push(format!("kernels/{name} has no README.md"));
+        }
+    }
+    none("dependencies of kernels that the table does not have", wrong);
+}
+
+#[test]
 fn run_launches_the_kernels_of_its_plan() {
     let emitter =
-        ["emit_in_groups", "emit::cuda::emit", "cuda::emit(", "GpuTarget", "program::emit"];
+        ["emit_in_groups", "warploom_cuda::emit", "cuda::emit(", "GpuTarget", "program::emit"];
     let of_run = rust().into_iter().filter(|(path, _)| path.starts_with("stages/run/src/"));
     let found = of_run.flat_map(|(path, text)| {
         let own = production(&text);

@@ -9,6 +9,7 @@ mod kernels;
 use std::collections::BTreeMap;
 
 use warploom_contract::{Key, Kind, StageError, kinds};
+use warploom_launch::{LaunchList, Reason};
 use warploom_shell::{
     Chain, Environment,
     explain::{Explanation, explain_all},
@@ -17,7 +18,6 @@ use warploom_shell::{
     progress::Talk,
 };
 use warploom_spec::Pipeline;
-use warploom_vertex::launch::{LaunchList, Reason};
 
 /// Explains every variant of a pipeline file.
 pub fn explain(

@@ -11,6 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 use warploom_contract::{Artifact, ErrorKind, Kind, StageError};
+use warploom_ir::Data;
 use warploom_plan::printed_forms::{Compilation, Program, print_form};
 use warploom_shell::{
     Chain, Environment, Options, StageName,
@@ -21,7 +22,6 @@ use warploom_shell::{
     sample_data_sets::{full_sample, graph_set_sample},
 };
 use warploom_spec::{Mistakes, Pipeline};
-use warploom_vertex::gir::Data;
 
 use crate::runs::local_time;
 

@@ -15,16 +15,13 @@ use warploom_contract::{
     },
     parquet_file::describe,
 };
+use warploom_ir::{Data, Loss as LossKind, NodeKind, Target};
+use warploom_launch::GraphFacts;
 use warploom_shell::{
     column_names, data_needs, program,
     requests::{PlanRequest, TargetShape},
 };
 use warploom_spec::{Loss, Mode, nearest};
-use warploom_vertex::{
-    GraphFacts,
-    gir::{Data, NodeKind, Target},
-    launch::LossKind,
-};
 
 /// What a compiled program may know of this graph.
 pub fn describe_data(

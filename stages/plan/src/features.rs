@@ -10,16 +10,11 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{Memory, OnHost, OverBus};
+use warploom_cuda::memory_estimate::{self, GroupRows, Predicted};
+use warploom_cuda::{DevicePlan, host_reads};
+use warploom_launch::{BufferName, GraphFacts, LaunchList, Reason};
 use warploom_shell::{machine_limits::show_size, requests::PlanRequest};
 use warploom_spec::Residence;
-use warploom_vertex::{
-    GraphFacts,
-    emit::cuda::{
-        DevicePlan, host_reads,
-        memory_estimate::{self, GroupRows, Predicted},
-    },
-    launch::{BufferName, LaunchList, Reason},
-};
 
 /// The memory that a run needs on its device, what it leaves on the host, and why.
 pub struct MemoryNeeds {

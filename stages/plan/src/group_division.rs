@@ -14,18 +14,15 @@ use warploom_contract::{
         plan::GroupDivision,
     },
 };
+use warploom_cuda::memory_estimate::{GroupRows, TableRows};
+use warploom_cuda::{Blocks, DevicePlan, Groups};
+use warploom_ir::Direction;
+use warploom_launch::{
+    Launch, LaunchList, Reason, edge_visits, groups_direction, sees_edge_order, walked_direction,
+    walks_rows,
+};
 use warploom_shell::stage_errors::mistake_error;
 use warploom_spec::{EdgeSchedule, LaunchSchedule, LaunchSchedules, MistakeKind};
-use warploom_vertex::{
-    emit::cuda::{
-        Blocks, DevicePlan, Groups,
-        memory_estimate::{GroupRows, TableRows},
-    },
-    launch::{
-        Direction, Launch, LaunchList, Reason, edge_visits, groups_direction, sees_edge_order,
-        walked_direction, walks_rows,
-    },
-};
 
 /// Bytes of a group while a CPU reads its table: its node, slots, and its start.
 const BYTES_OF_GROUP: u64 = 28;

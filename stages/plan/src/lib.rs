@@ -23,6 +23,7 @@ mod time_prediction;
 use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
@@ -32,7 +33,11 @@ use warploom_contract::{
     },
     progress::{Phase, Progress},
 };
+use warploom_cuda::{Argument, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
+use warploom_ir::Loss as LossKind;
+use warploom_launch::builtin::{self, Builtin};
+use warploom_launch::{Element, GraphFacts, LaunchList, Reason, Stored};
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
@@ -45,13 +50,6 @@ use warploom_shell::{
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, LaunchSchedules, Loss, Mode, PartitionSpec, Residence};
-use warploom_vertex::{
-    GraphFacts,
-    builtin::{self, Builtin},
-    compile::STEPS,
-    emit::cuda::{Argument, Emitted, Groups, Order, host_reads},
-    launch::{Element, LaunchList, LossKind, Reason, Stored},
-};
 
 use features::MemoryNeeds;
 use group_division::{Divisions, LaunchDivisions};
@@ -567,7 +565,7 @@ pub fn describe_data(
     inputs: &Inputs,
     request: &PlanRequest,
     training: bool,
-) -> Result<warploom_vertex::gir::Data, StageError> {
+) -> Result<warploom_ir::Data, StageError> {
     facts::describe_data(inputs, request, training)
 }
 

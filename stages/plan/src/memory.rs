@@ -12,10 +12,7 @@ use warploom_contract::{
     kinds::{graph, permutation, plan::Memory},
     parquet_file::describe,
 };
-use warploom_vertex::{
-    GraphFacts,
-    launch::{BYTES_PER_THREAD, LaunchList, MADE, Needs, Stored},
-};
+use warploom_launch::{BYTES_PER_THREAD, GraphFacts, LaunchList, MADE, Needs, Stored};
 
 /// Memory of a launch list while it is read, resolved and reported, for each byte of its JSON;
 /// fitted to deep programs.

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::Grouping;
 use warploom_device::Facts;
-use warploom_vertex::tuning;
+use warploom_tuning as tuning;
 
 /// The figures of a graph that decide the tile sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 //!           many bytes a walk fetches on shipped devices, and plan's key holds that figure
 //! never     reads an edge
 use warploom_contract::{Inputs, Kind, StageError, kinds::permutation};
-use warploom_vertex::emit::cuda::Order;
-use warploom_vertex::tuning;
+use warploom_cuda::Order;
+use warploom_tuning as tuning;
 
 /// `Local` where a walk over all rows fetches little more than each row once, on the shipped device
 /// with the largest L2. Always `Spread` for a CPU, which does not use it.

@@ -8,10 +8,7 @@
 //!           what they save
 
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
-use warploom_vertex::{
-    GraphFacts,
-    launch::{LaunchList, Reason, Work},
-};
+use warploom_launch::{GraphFacts, LaunchList, Reason, Work};
 
 /// Bytes of the number of a node.
 const NUMBER: u64 = 4;

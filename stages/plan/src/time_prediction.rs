@@ -11,10 +11,7 @@ use warploom_contract::kinds::{
     profile::Profile,
 };
 use warploom_device::Facts as Device;
-use warploom_vertex::{
-    GraphFacts,
-    launch::{Body, Launch, LaunchList, Work},
-};
+use warploom_launch::{Body, GraphFacts, Launch, LaunchList, Work};
 
 use crate::neighbour_group_model::{Decider, Rows};
 
@@ -86,7 +83,7 @@ fn predict_launch(
 
 /// Seconds, and the resource that limits them.
 fn find_limit(work: &Work, facts: &GraphFacts, device: &Device) -> (f64, &'static str) {
-    let per_second = |gather: &warploom_vertex::launch::Gathered| {
+    let per_second = |gather: &warploom_launch::Gathered| {
         device.gathered_per_second(gather.row_bytes, gather.table_bytes)
     };
     let gathered: f64 =

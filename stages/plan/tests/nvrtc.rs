@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
+use warploom_compiler::compile;
+use warploom_cuda::{GpuTarget, Groups, Matmul, Order, emit, emit_in_groups};
 use warploom_device::{Capability, Nvrtc, nvrtc::Source};
+use warploom_ir::{Data, Loss, Target as Wanted, Type, Unary};
+use warploom_launch::LaunchList;
 use warploom_test_support::nvrtc::{CAPABILITIES, is_taken, nvrtc};
 use warploom_test_support::repository;
 use warploom_test_support::skips::is_long;
-use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{GpuTarget, Groups, Matmul, Order, emit, emit_in_groups};
-use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type, Unary};
-use warploom_vertex::launch::LaunchList;
 
 /// Registers of a processor.
 const REGISTERS: u32 = 65536;
@@ -376,10 +376,10 @@ fn sums_of_near_rows_compile_without_spills() {
 }
 
 /// Sums over edges of which nothing of a row is read before.
-const SUMS: &str = include_str!("../../../kernels/vertex/tests/near_programs/sums.py");
+const SUMS: &str = include_str!("../../../kernels/cuda/tests/near_programs/sums.py");
 
 /// The same with rows of their own before and after.
-const OWN: &str = include_str!("../../../kernels/vertex/tests/near_programs/own.py");
+const OWN: &str = include_str!("../../../kernels/cuda/tests/near_programs/own.py");
 
 /// What is wrong with sums of many rows of few edges, in an order, whose kernels say how they are
 /// gone about.
@@ -614,7 +614,7 @@ fn kernels_of_all_programs_compile_without_spills() {
     };
     let alone = ALONE.into_iter().map(|name| {
         (
-            format!("kernels/vertex/tests/alone_programs/{name}.py"),
+            format!("kernels/cuda/tests/alone_programs/{name}.py"),
             name,
             (json!({}), 3, Features::Dense),
             ONE,

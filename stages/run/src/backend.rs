@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{StageError, progress::StopFlag};
-use warploom_ops::{frontier::Run, optimizer::Optimizer};
-use warploom_vertex::launch::LaunchList;
+use warploom_cpu::{frontier::Run, optimizer::Optimizer};
+use warploom_launch::LaunchList;
 
 use crate::{
     host_state::HostState,
@@ -19,10 +19,8 @@ use crate::{
 };
 
 // How a device writes what it counts and decides is fixed by the kernels that do it.
-pub use warploom_vertex::emit::cuda::{
-    epoch_clock::{SLOTS as BATCH_EPOCHS_MOST, counts_of_part},
-    training_control::{self, TrainingState},
-};
+pub use warploom_cuda::epoch_clock::{SLOTS as BATCH_EPOCHS_MOST, counts_of_part};
+pub use warploom_cuda::training_control::{self, TrainingState};
 
 /// Why the execution ended early.
 #[derive(Debug)]

@@ -13,10 +13,11 @@ use arrow_buffer::ArrowNativeType;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 use warploom_contract::{ErrorKind, StageError, arrow_file::View};
-use warploom_ops::Scalar;
-use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
-use warploom_ops::random::dropout::DrawContext;
-use warploom_vertex::launch::{self, Half, Rows};
+use warploom_cpu::Scalar;
+use warploom_cpu::expression::{Bound, BufferOperand, Compiled, OperandRows};
+use warploom_cpu::random::dropout::DrawContext;
+use warploom_ir::Half;
+use warploom_launch::Rows;
 
 use crate::precision::Precision;
 
@@ -83,7 +84,7 @@ impl<E: Pod> Aligned<E> {
         // Small allocations are populated at once, so that no launch page-faults; pages of a large
         // one are faulted in by the threads that touch them first.
         #[cfg(target_os = "linux")]
-        if bytes as u64 <= launch::TOUCHED_AT_ONCE {
+        if bytes as u64 <= warploom_launch::TOUCHED_AT_ONCE {
             let _later_does = pages.advise(memmap2::Advice::PopulateWrite);
         }
         Ok(Aligned { pages: Some(pages), element: PhantomData })

@@ -29,15 +29,12 @@ use warploom_contract::{
     },
     parquet_file::{Table, read_table},
 };
-use warploom_shell::requests::RunRequest;
-use warploom_vertex::{
-    gir::{Input, Op},
-    launch::{
-        Body, Buffer, Direction, Element, Half, Launch, LaunchList, LossKind, Operand, Operation,
-        Role, Rows, StopCondition, Train,
-    },
-    reference::{Inputs, Reference, ReferenceError, ReferenceGraph},
+use warploom_ir::{Direction, Half, Input, Loss, Op};
+use warploom_launch::reference::{Inputs, Reference, ReferenceError, ReferenceGraph};
+use warploom_launch::{
+    Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rows, StopCondition, Train,
 };
+use warploom_shell::requests::RunRequest;
 
 mod recompute;
 
@@ -64,7 +61,7 @@ pub fn check_results<T: Precision>(
     inputs: &Artifacts,
     request: &RunRequest,
     list: &LaunchList,
-    predicts: Option<LossKind>,
+    predicts: Option<Loss>,
     work_max: u64,
 ) -> Result<(), Violation> {
     let artifact = outputs.get(Kind::Run)?;
@@ -162,15 +159,15 @@ fn read_checked_table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Tabl
 fn read_predictions<T: Precision>(
     artifact: &Artifact,
     ids: &Ids,
-    kind: LossKind,
+    kind: Loss,
 ) -> Result<Vec<f64>, Violation> {
     let path = artifact.file(run::PREDICTIONS_FILE);
     let table = read_checked_table(artifact, run::PREDICTIONS_FILE, ids)?;
     let missing = |name: &str| {
         violation(&path, format!("expected a column `{name}` of {}, found none", T::NAME))
     };
-    let is_classes = kind == LossKind::CrossEntropy;
-    let name = if kind == LossKind::MeanSquares { VALUE } else { SCORES };
+    let is_classes = kind == Loss::CrossEntropy;
+    let name = if kind == Loss::MeanSquares { VALUE } else { SCORES };
     let column = table.column(name).ok_or_else(|| missing(name))?;
     let (numbers, columns) = column_numbers::<T>(column).ok_or_else(|| missing(name))?;
     if is_classes {
@@ -471,7 +468,7 @@ impl Proof<'_> {
             .list
             .buffers
             .iter()
-            .find(|buffer| buffer.role == warploom_vertex::launch::Role::Target)
+            .find(|buffer| buffer.role == warploom_launch::Role::Target)
             .map_or(0, |buffer| buffer.columns);
         let features = read_features(self.graph, &excerpt.nodes)?;
         let mut inputs = Inputs {

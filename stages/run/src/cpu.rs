@@ -12,23 +12,23 @@ use std::time::{Duration, Instant};
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, progress::StopFlag};
-use warploom_ops::convergence::{changed_count, sum_changes, summed_change, whole_change};
-use warploom_ops::elementwise::elementwise;
-use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
-use warploom_ops::frontier::Run;
-use warploom_ops::loss::{Loss, loss};
-use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
-use warploom_ops::optimizer::{Learned, optimize};
-use warploom_ops::product::{Product, RightLayout, product};
-use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
-use warploom_ops::random::dropout::DrawContext;
-use warploom_ops::sparse_product::{
+use warploom_cpu::convergence::{changed_count, sum_changes, summed_change, whole_change};
+use warploom_cpu::elementwise::elementwise;
+use warploom_cpu::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
+use warploom_cpu::frontier::Run;
+use warploom_cpu::loss::{Loss, loss};
+use warploom_cpu::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
+use warploom_cpu::optimizer::{Learned, optimize};
+use warploom_cpu::product::{Product, RightLayout, product};
+use warploom_cpu::product_over_rows::{ProductOverRows, product_over_rows};
+use warploom_cpu::random::dropout::DrawContext;
+use warploom_cpu::sparse_product::{
     SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows,
 };
-use warploom_ops::sum_over_rows::sum_over_rows;
-use warploom_ops::{Adjacency, Scalar};
-use warploom_vertex::gir::{self, Op, Type};
-use warploom_vertex::launch::{Direction, Dropout, LaunchList, Rows, StopCondition};
+use warploom_cpu::sum_over_rows::sum_over_rows;
+use warploom_cpu::{Adjacency, Scalar};
+use warploom_ir::{Direction, Op, Type};
+use warploom_launch::{Dropout, LaunchList, Rows, StopCondition};
 
 use crate::{
     backend::{Backend, Change, Counts, DeviceMemory, Halt, PassTime, PipelinedEpochs, Supersteps},
@@ -349,10 +349,10 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
 
     fn evaluate(&self, buffers: &mut Buffers<T>, work: &Evaluate<T>) {
         match (&work.op, work.out) {
-            (Op::Input(gir::Input::Features), Place::Real(out)) => {
+            (Op::Input(warploom_ir::Input::Features), Place::Real(out)) => {
                 buffers.write_real(out, |made, _| self.write_dense_features(made, None))
             }
-            (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => {
+            (Op::Input(warploom_ir::Input::FeaturesOf(kind)), Place::Real(out)) => {
                 buffers.write_real(out, |made, _| self.write_dense_features(made, Some(*kind)))
             }
             (_, Place::Real(out)) => buffers.write_real(out, |made, banks| {
@@ -470,7 +470,7 @@ fn bind_operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> 
         Input::Number(number, real, whole) => {
             let values =
                 if number.kind() == Type::Real { Values::Real(real) } else { Values::Whole(whole) };
-            leaf(values, &[], warploom_ops::evaluate::Index::One)
+            leaf(values, &[], warploom_cpu::evaluate::Index::One)
         }
         Input::Rows(Place::Real(place), shape, index) => {
             leaf(Values::Real(banks.reals.get(*place)), shape, *index)

@@ -16,20 +16,18 @@ use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_cpu::optimizer::Optimizer;
+use warploom_cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_cuda::{Argument, Emitted, WalkedLists, loss_of};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Facts, Fault, Gpu};
-use warploom_ops::optimizer::Optimizer;
+use warploom_ir::{Input, Loss, Op};
+use warploom_launch::{Buffer, BufferName, LaunchList, Operation, Role, parameter_buffer};
 use warploom_shell::{
     cubin_cache::CubinOrigin,
     device_errors::{ON_CPU, ON_HOST, is_memory_error},
     machine_limits::{memory_option, show_size},
     memory_budget,
-};
-use warploom_vertex::emit::cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
-use warploom_vertex::emit::cuda::{self, Argument, Emitted, WalkedLists, loss_of};
-use warploom_vertex::gir::{Input, Op};
-use warploom_vertex::launch::{
-    Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer,
 };
 
 use crate::{
@@ -88,7 +86,7 @@ pub struct GpuExecutor {
     has_dense_copies: bool,
     /// Buffers that no kernel stores.
     unstored: Vec<BufferName>,
-    kind: LossKind,
+    kind: Loss,
     columns: usize,
     /// Whether the cubin was compiled or found.
     pub compiled: CubinOrigin,
@@ -132,7 +130,7 @@ impl GpuExecutor {
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
         let pinned = pin_features(context, &gpu, &layout, planned.host)?;
         let memory = gpu.allocate(layout.bytes).map_err(device_error)?;
-        let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
+        let (kind, columns) = loss_of(list).unwrap_or((Loss::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
         let bound = kernel_arguments::BoundArguments {
             layout: &layout,
@@ -149,7 +147,7 @@ impl GpuExecutor {
             .map(|launch| launch.iter().map(|kernel| kernels.bind_call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<KernelCall>>, StageError>>()?;
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
-        let mut calls_of = |some: &[cuda::Kernel]| {
+        let mut calls_of = |some: &[warploom_cuda::Kernel]| {
             some.iter()
                 .map(|kernel| kernels.bind_call(kernel, &bound))
                 .collect::<Result<Vec<KernelCall>, StageError>>()
@@ -634,7 +632,7 @@ impl Kernels<'_> {
     /// A kernel with its arguments.
     fn bind_call<T: Precision>(
         &mut self,
-        kernel: &cuda::Kernel,
+        kernel: &warploom_cuda::Kernel,
         bound: &kernel_arguments::BoundArguments<T>,
     ) -> Result<KernelCall, StageError> {
         let place = match self.known.get(&kernel.name) {
@@ -707,7 +705,7 @@ fn dense_feature_rows<T: Precision>(
     layout: &Layout,
     data: &Data<T>,
 ) -> BTreeMap<usize, (String, Vec<u8>)> {
-    let of = |(step, launch): (usize, &warploom_vertex::launch::Launch)| {
+    let of = |(step, launch): (usize, &warploom_launch::Launch)| {
         let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else {
             return None;
         };
@@ -755,6 +753,6 @@ pub fn add_fitting_settings(
 }
 
 /// The number of rows.
-fn count_rows<T: Precision>(rows: warploom_vertex::launch::Rows, data: &Data<T>) -> usize {
+fn count_rows<T: Precision>(rows: warploom_launch::Rows, data: &Data<T>) -> usize {
     row_count(rows, data.nodes, data.edges)
 }

@@ -8,8 +8,9 @@ use std::borrow::Cow;
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{ErrorKind, StageError};
-use warploom_ops::{half_precision, optimizer::Optimizer};
-use warploom_vertex::launch::{Buffer, Element, Half, LaunchList, Role};
+use warploom_cpu::{half_precision, optimizer::Optimizer};
+use warploom_ir::Half;
+use warploom_launch::{Buffer, Element, LaunchList, Role};
 
 use crate::{
     buffers::{Aligned, Buffers, Contents, Location, Place},

@@ -11,10 +11,10 @@ pub mod frontier;
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
-use warploom_ops::frontier::Run;
+use warploom_cpu::frontier::Run;
+use warploom_launch::{LaunchList, StopCondition};
 use warploom_shell::{memory_budget, signals};
 use warploom_spec::RunSpec;
-use warploom_vertex::launch::{LaunchList, StopCondition};
 
 use crate::{
     backend::{Backend, Change, Halt, PassTime, Supersteps},

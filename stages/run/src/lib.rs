@@ -39,11 +39,12 @@ use warploom_contract::{
     process_memory::MemoryMonitor,
 };
 use warploom_device::EnergyMeter;
+use warploom_ir::Loss;
+use warploom_launch::{Body, LaunchList};
 use warploom_shell::{
     StageName, gpu_present, kernel_tables, memory_budget, requests::RunRequest, signals,
     tuning_file,
 };
-use warploom_vertex::launch::{Body, LaunchList, LossKind};
 
 use crate::{
     backend::Backend,
@@ -151,7 +152,7 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
 }
 
 /// The kind of the scores that a plan for inference predicts; none for any other plan.
-fn score_kind(page: &Plan) -> Result<Option<LossKind>, StageError> {
+fn score_kind(page: &Plan) -> Result<Option<Loss>, StageError> {
     let kind = page.predicts.clone().map(serde_json::from_value).transpose();
     kind.map_err(|error| {
         StageError::defect(format!(

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 use warploom_contract::{ErrorKind, StageError};
+use warploom_ir::{Half, Input};
+use warploom_launch::{Body, Element, LaunchList, Role, Rows};
 use warploom_spec::Optimizer;
-use warploom_vertex::gir::Input;
-use warploom_vertex::launch::{Body, Element, Half, LaunchList, Role, Rows};
 
 use crate::{
     backend::Backend,

@@ -9,10 +9,11 @@ use std::{collections::BTreeMap, path::Path};
 
 use safetensors::Dtype;
 use warploom_contract::{Digest, ErrorKind, StageError};
-use warploom_ops::random::{glorot_uniform, normal};
+use warploom_cpu::random::{glorot_uniform, normal};
+use warploom_ir::{Init, Loss};
+use warploom_launch::{LaunchList, Parameter};
 use warploom_shell::parameter_file;
 use warploom_spec::{RunSpec, nearest};
-use warploom_vertex::launch::{Init, LaunchList, LossKind, Parameter};
 
 use crate::{
     checkpoints::collect_facts,
@@ -204,7 +205,7 @@ fn list_expected_and_found(list: &LaunchList, file: &Tensors) -> String {
 /// scores.
 pub fn parameter_tensors<T: Precision>(
     list: &LaunchList,
-    scores: Option<(LossKind, usize)>,
+    scores: Option<(Loss, usize)>,
     seed: u64,
     parameters: &[Vec<T>],
 ) -> Tensors {
@@ -230,23 +231,23 @@ pub fn parameter_tensors<T: Precision>(
 }
 
 /// The name of a loss in a plan.
-fn loss_name(kind: LossKind) -> &'static str {
+fn loss_name(kind: Loss) -> &'static str {
     match kind {
-        LossKind::CrossEntropy => "cross_entropy",
-        LossKind::MeanSquares => "mean_squares",
-        LossKind::Binary => "binary",
+        Loss::CrossEntropy => "cross_entropy",
+        Loss::MeanSquares => "mean_squares",
+        Loss::Binary => "binary",
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use warploom_vertex::launch::LossKind;
+    use warploom_ir::Loss;
 
     use super::{has_joined_axes, loss_name};
 
     #[test]
     fn a_loss_has_the_name_that_a_plan_gives_it() {
-        for kind in [LossKind::CrossEntropy, LossKind::MeanSquares, LossKind::Binary] {
+        for kind in [Loss::CrossEntropy, Loss::MeanSquares, Loss::Binary] {
             assert_eq!(serde_json::to_value(kind).unwrap(), loss_name(kind));
         }
     }

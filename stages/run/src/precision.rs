@@ -12,7 +12,7 @@ use arrow_array::{
 use arrow_buffer::{ArrowNativeType, ScalarBuffer};
 use safetensors::Dtype;
 use warploom_contract::arrow_file::View;
-use warploom_ops::{evaluate::Element, shortcuts::delta_stepping::Lowered};
+use warploom_cpu::{evaluate::Element, shortcuts::delta_stepping::Lowered};
 
 /// f32 or f64: the type that a run computes with.
 pub trait Precision: Lowered + Element + ArrowNativeType {

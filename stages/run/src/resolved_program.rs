@@ -8,15 +8,14 @@ mod fused_launch;
 use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
-use warploom_ops::Scalar;
-use warploom_ops::evaluate::Index;
-use warploom_ops::expression::Compiled;
-use warploom_ops::product::RightLayout;
-use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
-use warploom_vertex::launch::{
-    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression,
-    LaunchList, LossKind, Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer,
-    parameter_buffer,
+use warploom_cpu::Scalar;
+use warploom_cpu::evaluate::Index;
+use warploom_cpu::expression::Compiled;
+use warploom_cpu::product::RightLayout;
+use warploom_ir::{Direction, EdgeSet, Loss, Number, Op, Type};
+use warploom_launch::{
+    Body, Buffer, Combine, Commit, Course, Dropout, EdgeFactor, Element, Expression, LaunchList,
+    Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer, parameter_buffer,
 };
 
 pub use fused_launch::FusedLaunch;
@@ -97,7 +96,7 @@ pub enum Action<T> {
     /// Several operations, in one walk.
     Fused(FusedLaunch<T>),
     /// The loss: result, target, gradient, value.
-    Loss(LossKind, [usize; 4]),
+    Loss(Loss, [usize; 4]),
     /// An optimiser step of the parameter of this number.
     Optimize(usize),
 }
@@ -261,7 +260,7 @@ impl<T: Precision> ResolvedProgram<T> {
                 (none(), loops, next(iterate.finish.len()), Vec::new(), false)
             }
         };
-        let learned = |parameter: &warploom_vertex::launch::Parameter| ResolvedParameter {
+        let learned = |parameter: &warploom_launch::Parameter| ResolvedParameter {
             name: parameter.name.clone(),
             shape: parameter.shape.clone(),
             buffer: names.real_index(&parameter_buffer(&parameter.name)),
@@ -334,7 +333,7 @@ impl<'a> Names<'a> {
             .expect("a validated list declares every name that it uses")
     }
 
-    fn resolve_result(&self, result: &warploom_vertex::launch::ResultColumn) -> ResolvedResult {
+    fn resolve_result(&self, result: &warploom_launch::ResultColumn) -> ResolvedResult {
         let buffer = self.buffer(&result.buffer);
         ResolvedResult {
             name: result.name.clone(),
@@ -347,7 +346,7 @@ impl<'a> Names<'a> {
 
     fn resolve_loop(
         &self,
-        repeated: &warploom_vertex::launch::Loop,
+        repeated: &warploom_launch::Loop,
         next: &mut impl FnMut(usize) -> Range<usize>,
     ) -> ResolvedLoop {
         let is_watched = |commit: &Commit| match &repeated.until {

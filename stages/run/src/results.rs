@@ -17,11 +17,9 @@ use warploom_contract::{
     kinds::{graph::Ids, run},
     parquet_file::TableWriter,
 };
-use warploom_ops::evaluate::EdgeGraph;
-use warploom_vertex::{
-    gir::{EdgeSet, Type},
-    launch::{Direction, LaunchList, LossKind, Rows},
-};
+use warploom_cpu::evaluate::EdgeGraph;
+use warploom_ir::{Direction, EdgeSet, Loss, Type};
+use warploom_launch::{LaunchList, Rows};
 
 use crate::{
     buffers::Place, host_state::HostState, inputs::input_data::Data, parameters,
@@ -59,7 +57,7 @@ pub fn write_predictions<T: Precision>(
     outputs: &mut Outputs,
     host: &HostState<T>,
     list: &LaunchList,
-    kind: LossKind,
+    kind: Loss,
     seed: u64,
 ) -> Result<(), StageError> {
     let data = &host.data;
@@ -71,7 +69,7 @@ pub fn write_predictions<T: Precision>(
     let order = RowOrder::new(data, rows);
     let mut table = ResultTable::new(data.row_ids(rows));
     match kind {
-        LossKind::CrossEntropy => {
+        Loss::CrossEntropy => {
             let classes = |piece| {
                 order
                     .gather_rows(reals.get(index), columns, piece)
@@ -86,10 +84,8 @@ pub fn write_predictions<T: Precision>(
             });
             table.push_reals(SCORES, reals.get(index), columns, &order, Shape::List);
         }
-        LossKind::Binary => {
-            table.push_reals(SCORES, reals.get(index), columns, &order, Shape::List)
-        }
-        LossKind::MeanSquares => {
+        Loss::Binary => table.push_reals(SCORES, reals.get(index), columns, &order, Shape::List),
+        Loss::MeanSquares => {
             table.push_reals(VALUE, reals.get(index), columns, &order, Shape::from_columns(columns))
         }
     }
@@ -104,7 +100,7 @@ fn write_parameters<T: Precision>(
     outputs: &mut Outputs,
     host: &HostState<T>,
     list: &LaunchList,
-    scores: Option<(LossKind, usize)>,
+    scores: Option<(Loss, usize)>,
     seed: u64,
 ) -> Result<(), StageError> {
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);

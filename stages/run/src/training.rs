@@ -14,9 +14,10 @@ mod pipelined_epochs;
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, progress::StopFlag};
+use warploom_ir::Loss;
+use warploom_launch::{LaunchList, Rows};
 use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
-use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
 use history::{Row, VALIDATION};
 use learning_rate::TrainingMonitor;
@@ -46,7 +47,7 @@ pub struct TrainingOutcome {
     /// Median seconds of an epoch of this start.
     pub seconds_step: f64,
     /// The loss.
-    pub kind: LossKind,
+    pub kind: Loss,
     /// The metrics of each epoch; first the one of `run.metric`.
     pub measures: Vec<Measure>,
     /// Metrics that are measured once, on the kept parameters.
@@ -79,7 +80,7 @@ impl<T> Default for State<T> {
 /// The buffers of the loss launch.
 #[derive(Clone, Copy)]
 struct LossBuffers {
-    kind: LossKind,
+    kind: Loss,
     result: usize,
     target: usize,
 }
@@ -444,11 +445,11 @@ fn refuse_untrainable<T: Precision>(
         let odd = rows.iter().find(|&&row| {
             let labels = &target.contents[row as usize * target.columns..][..target.columns];
             match loss.kind {
-                LossKind::CrossEntropy => !labels
+                Loss::CrossEntropy => !labels
                     .iter()
                     .all(|label| (0.0..result.columns as f64).contains(&label.widened())),
-                LossKind::MeanSquares => !labels.iter().all(|label| label.widened().is_finite()),
-                LossKind::Binary => !labels.iter().all(|label| {
+                Loss::MeanSquares => !labels.iter().all(|label| label.widened().is_finite()),
+                Loss::Binary => !labels.iter().all(|label| {
                     label.widened().is_nan() || (0.0..=1.0).contains(&label.widened())
                 }),
             }
@@ -456,7 +457,7 @@ fn refuse_untrainable<T: Precision>(
         if let Some(&row) = odd {
             let (shown, what) =
                 (data.describe_row(target.rows, row as usize), labelled.trim_end_matches('s'));
-            let hint = if loss.kind == LossKind::Binary {
+            let hint = if loss.kind == Loss::Binary {
                 "`run.loss: bce` takes labels in 0 to 1"
             } else {
                 "give it a label, or leave it out of the split:  --set run.splits=FILE"
@@ -478,7 +479,7 @@ fn refuse_untrainable<T: Precision>(
             .any(|label| !label.widened().is_nan())
     };
     let nothing_known =
-        |part: usize| loss.kind == LossKind::Binary && !data.splits[part].iter().any(is_known);
+        |part: usize| loss.kind == Loss::Binary && !data.splits[part].iter().any(is_known);
     if nothing_known(0) {
         return refuse(
             format!("every label of the training {labelled} is unknown"),

@@ -3,7 +3,7 @@
 //! promises  plan and run agree on the type of a column
 //! never     reads a row
 use arrow_schema::{DataType, Schema};
-use warploom_vertex::gir::Type;
+use warploom_ir::Type;
 
 /// The type of such a column in the vertex language; none if it holds no numbers.
 pub fn column_type(found: &DataType) -> Option<Type> {

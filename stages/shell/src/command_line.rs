@@ -6,8 +6,9 @@
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use warploom_language::trace::settings_of;
+use warploom_launch::builtin;
 use warploom_spec::{nearest, settings_named, shell_word};
-use warploom_vertex::{builtin, trace::settings_of};
 
 /// Usual settings of programs, where no pipeline file is named.
 const USUAL: [&str; 5] = ["hidden", "drop", "heads", "layers", "steps"];

@@ -8,11 +8,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use warploom_contract::kinds::graph::LearnedRows;
+use warploom_ir::{Data, Input, Op};
+use warploom_language::trace::{self, Traced};
 use warploom_spec::{Pipeline, PlanSpec};
-use warploom_vertex::{
-    gir::{Data, Input, Op},
-    trace::{self, Traced},
-};
 
 use crate::{
     plan_settings::{pipeline_settings, program_text},

@@ -10,9 +10,10 @@ use std::{
 };
 
 use warploom_contract::StageError;
+use warploom_cuda::Order;
 use warploom_device::{AUTO, Best, Cause, Facts, Gpu, Kind};
+use warploom_ir::Data;
 use warploom_spec::{Mode, PlanSpec, RunSpec};
-use warploom_vertex::{emit::cuda::Order, gir::Data};
 
 use crate::{
     plan_settings,

@@ -9,10 +9,8 @@ use warploom_contract::{
     Artifact, StageError,
     kinds::plan::{self, KernelFacts, KernelRow, KernelTables, LaunchRow, Part, Plan},
 };
-use warploom_vertex::{
-    emit::cuda::{DevicePlan, Emitted, Kernel, ScheduleKind},
-    launch::LaunchList,
-};
+use warploom_cuda::{DevicePlan, Emitted, Kernel, ScheduleKind};
+use warploom_launch::LaunchList;
 
 /// The tables of what was emitted for a list, and what its kernels share.
 pub fn to_tables(
@@ -183,11 +181,9 @@ fn kind_of(name: &str) -> Option<ScheduleKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warploom_vertex::{
-        compile::compile,
-        emit::cuda::{GpuTarget, Groups, Matmul, Order, emit_in_groups},
-        gir::{Data, Loss, Target},
-    };
+    use warploom_compiler::compile;
+    use warploom_cuda::{GpuTarget, Groups, Matmul, Order, emit_in_groups};
+    use warploom_ir::{Data, Loss, Target};
 
     const TARGET: GpuTarget = GpuTarget {
         bytes_per_real: 4,

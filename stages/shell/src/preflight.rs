@@ -11,8 +11,10 @@ use warploom_catalog::Catalog;
 use warploom_contract::StageError;
 use warploom_device::Kind;
 use warploom_formats::side_files::{order_table, split_table};
+use warploom_ir::Data;
+use warploom_language::trace::Traced;
+use warploom_launch::builtin;
 use warploom_spec::{Mode, Pipeline};
-use warploom_vertex::{builtin, gir::Data, trace::Traced};
 
 use crate::{
     Chain, Environment, Outcome, StageName,

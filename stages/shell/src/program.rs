@@ -8,19 +8,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
+pub use warploom_compiler::Compilation;
+use warploom_compiler::compile_with_progress;
 use warploom_contract::{ErrorKind, StageError};
+use warploom_cuda::{Emitted, GpuTarget, Groups, Matmul, NoKernel, Order};
 use warploom_device::{Capability, Facts, Grid};
+use warploom_ir::{Data, Half};
+use warploom_language::syntax::{Diagnostic, Severity};
+use warploom_language::trace::{self, Traced};
+use warploom_launch::builtin::SettingError;
+use warploom_launch::{Body, LaunchList};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
-pub use warploom_vertex::compile::Compilation;
-use warploom_vertex::{
-    builtin::SettingError,
-    compile::compile_with_progress,
-    emit::cuda::{self, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order},
-    gir::Data,
-    launch::{Body, Half, LaunchList},
-    syntax::{Diagnostic, Severity},
-    trace::{self, Traced},
-};
 
 use crate::stage_errors::mistake_error;
 
@@ -265,7 +263,7 @@ pub fn emit_source(
         order,
         warpgroups,
     };
-    cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
+    warploom_cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
 }
 
 /// The grid of a device that source is emitted for; an error for a CPU, which has none.

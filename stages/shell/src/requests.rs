@@ -23,7 +23,7 @@ use warploom_spec::{
 };
 
 pub use crate::stage_errors::{catalog_error, mistake_error, read_error};
-use warploom_vertex::tuning::Replaced;
+use warploom_tuning::Replaced;
 
 use crate::{
     Environment, StageName,
@@ -530,7 +530,7 @@ impl Request for PlanRequest {
             init_digest,
             splits_digest,
             compiler: COMPILER_VERSION,
-            tuning: warploom_vertex::tuning::replaced().clone(),
+            tuning: warploom_tuning::replaced().clone(),
         })
     }
 
@@ -586,14 +586,14 @@ impl PlanRequest {
     /// The program's settings with defaults filled in, if program and settings are valid.
     fn resolved_settings(&self) -> Option<Value> {
         let (entry, given) = (&self.spec.program.entry, self.pipeline_settings());
-        if let Some(builtin) = warploom_vertex::builtin::find(&self.text, entry) {
+        if let Some(builtin) = warploom_launch::builtin::find(&self.text, entry) {
             return serde_json::to_value(builtin.resolve(&given).ok()?).ok();
         }
-        let declared = warploom_vertex::trace::settings_of(&self.text, entry).ok()?;
+        let declared = warploom_language::trace::settings_of(&self.text, entry).ok()?;
         let mut resolved: BTreeMap<String, Value> =
             declared.into_iter().map(|setting| (setting.name, setting.default)).collect();
         // Vertex settings belong to the run, so that one plan serves every choice of vertices.
-        let of_run: Vec<String> = warploom_vertex::trace::vertex_settings_of(&self.text, entry)
+        let of_run: Vec<String> = warploom_language::trace::vertex_settings_of(&self.text, entry)
             .into_iter()
             .map(|setting| setting.name)
             .collect();

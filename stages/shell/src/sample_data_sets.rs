@@ -7,7 +7,7 @@
 //! never     reads a data set
 use std::collections::{BTreeMap, BTreeSet};
 
-use warploom_vertex::gir::{Data, Loss, NodeKind, Target, Type};
+use warploom_ir::{Data, Loss, NodeKind, Target, Type};
 
 /// A sample with features, edge features, weights, relations and a target.
 pub fn full_sample() -> Data {

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use warploom_contract::{Digest, ErrorKind, StageError, regular_file};
-use warploom_vertex::tuning::{self, Misfit, ReplaceError, Replaced};
+use warploom_tuning as tuning;
+use warploom_tuning::{Misfit, ReplaceError, Replaced};
 
 /// The largest file that is read.
 const BYTES_MOST: u64 = 1 << 20;
@@ -75,7 +76,7 @@ fn misfit_error(file: &Path, misfit: &Misfit) -> StageError {
     let hint = match near.filter(|near| *near != misfit.name) {
         Some(near) => format!("did you mean  {near}  ?"),
         None => "rows are  name,value  with names and allowed values of \
-             kernels/vertex/src/tuning.csv"
+             kernels/tuning/src/tuning.csv"
             .to_owned(),
     };
     StageError::new(ErrorKind::Specification, format!("{}{place}: {misfit}", file.display()))

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use warploom_contract::StageError;
+use warploom_language::trace::{VertexSetting, vertex_settings_of};
 use warploom_spec::{MistakeKind, Pipeline, Place, Scalar, Setting, shell_word};
-use warploom_vertex::trace::{VertexSetting, vertex_settings_of};
 
 use crate::plan_settings::program_text;
 use crate::stage_errors::mistake_error;

@@ -6,11 +6,11 @@
 //!           tolerance that case.json states for a tensor's group
 use std::collections::BTreeSet;
 
-use warploom_vertex::gir::{
+use warploom_ir::interpret::{ElementRows, World};
+use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Gir, Input, NodeId, Number, Op, Output, Place, Pooling,
     Reduction, Unary,
 };
-use warploom_vertex::interpret::{ElementRows, World};
 
 use crate::golden_cases::GoldenCase;
 

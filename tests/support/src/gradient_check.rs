@@ -5,14 +5,13 @@
 //!           edges or isolated vertices, among them one vertex without edges and no vertex at all
 use std::collections::BTreeMap;
 
-use warploom_vertex::autodiff::differentiate;
-use warploom_vertex::gir::{
-    Binary, Builder, Data, Gir, Input, Loss, Misfit, NodeId, NodeResult, Op, Parameter, Place,
-    Pooling, Target, Type, Unary,
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
+use warploom_ir::{
+    Binary, Builder, Data, Gir, Init, Input, Loss, Misfit, NodeId, NodeResult, Op, Parameter,
+    Place, Pooling, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
-use warploom_vertex::launch::Init;
-use warploom_vertex::passes::clean;
+use warploom_optimize::autodiff::differentiate;
+use warploom_optimize::passes::clean;
 
 use crate::draws::Draws;
 
@@ -192,7 +191,7 @@ pub fn start(case: &mut GradientCase, gir: &Gir, seed: u64) {
 
 /// The values of a leaf, to be changed.
 fn elements<'a>(case: &'a mut GradientCase, gir: &Gir, leaf: NodeId) -> &'a mut [f64] {
-    use warploom_vertex::interpret::Values;
+    use warploom_ir::interpret::Values;
     let rows = |rows: Option<&'a mut ElementRows>| match &mut rows.unwrap().values {
         Values::Real(values) => values.as_mut_slice(),
         Values::Whole(_) => panic!("a leaf of reals"),

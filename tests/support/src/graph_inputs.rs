@@ -1,5 +1,5 @@
 //! graph_inputs: graphs with everything that breaks kernels, and numbers for them from a counter.
-use warploom_ops::random::philox4x32;
+use warploom_cpu::random::philox4x32;
 
 use crate::graphs::{EdgeList, degenerate_graphs, disjoint_union, heavy_row};
 

@@ -7,13 +7,17 @@
 //! skips              lines for tests that could not be run, and whether long ones were asked for
 //! emulator           the emulated GPU for a program that a test starts
 //!
-//! `compiler`
+//! `ir`
 //! golden_cases       golden numbers that other software made
 //! golden_models      which of our parameters is which golden one
 //! golden_operations  golden cases of single operations, written as nodes
-//! library_programs   programs of the library made ready for the interpreter
 //! random_programs    well-typed programs that follow from a seed
+//!
+//! `optimize`
 //! gradient_check     gradients against central differences
+//!
+//! `library`
+//! library_programs   programs of the library made ready for the interpreter
 //!
 //! `nvrtc`
 //! nvrtc              NVRTC, or why there is none
@@ -38,17 +42,17 @@ pub mod golden_text;
 pub mod graphs;
 pub mod skips;
 
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod golden_cases;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod golden_models;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod golden_operations;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "optimize")]
 pub mod gradient_check;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "library")]
 pub mod library_programs;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod random_programs;
 
 #[cfg(feature = "nvrtc")]

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use warploom_vertex::autodiff;
-use warploom_vertex::gir::{Data, Gir, Input, Loss, NodeId, Op, Target};
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
-use warploom_vertex::passes;
-use warploom_vertex::trace::{trace, vertex_settings_of};
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
+use warploom_ir::{Data, Gir, Input, Loss, NodeId, Op, Target};
+use warploom_language::trace::{trace, vertex_settings_of};
+use warploom_optimize::{autodiff, passes};
 
 use crate::draws::{drawn, mixed};
 use crate::golden_cases::Edges;
@@ -232,7 +231,7 @@ pub fn problem(edges: &Edges, features: u64, classes: u64) -> (Data, World) {
 
 /// Values for all parameters, drawn from their number and place.
 pub fn start(gir: &Gir) -> Vec<(String, Vec<f64>)> {
-    let drawn_of = |(number, parameter): (usize, &warploom_vertex::gir::Parameter)| {
+    let drawn_of = |(number, parameter): (usize, &warploom_ir::Parameter)| {
         let count = parameter.shape.iter().product::<u64>() as usize;
         (
             parameter.name.clone(),

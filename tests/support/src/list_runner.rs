@@ -13,7 +13,11 @@ use warploom_contract::kinds::{
 };
 use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
-use warploom_ops::{balanced_units, sparse_product::SparseRows};
+use warploom_cpu::{balanced_units, sparse_product::SparseRows};
+use warploom_cuda::{Groups, Matmul, Order};
+use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
+use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
+use warploom_launch::{Buffer, Element, GraphFacts, LaunchList, Role, Rows};
 use warploom_partition::{directions::both_sides, schemes::neighbour_groups};
 use warploom_run::{
     backend::Backend,
@@ -28,11 +32,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_shell::program::emit_source;
-use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
-use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
-use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
-use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
-use warploom_vertex::{GraphFacts, launch::LossKind};
 
 /// Everything that a program reads.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +78,7 @@ pub struct ListInputs {
 
 impl ListInputs {
     /// What a list of a shipped program is built for.
-    pub fn facts(&self, classes: u64, loss: LossKind) -> GraphFacts {
+    pub fn facts(&self, classes: u64, loss: Loss) -> GraphFacts {
         GraphFacts {
             nodes: self.nodes as u64,
             edges: self.source.len() as u64,
@@ -266,9 +265,9 @@ impl ListInputs {
     /// million nodes and edges.
     fn degrees(&self, edges: EdgeSet) -> Vec<i64> {
         let ends: &[&[u32]] = match edges.direction {
-            launch::Direction::In => &[&self.target],
-            launch::Direction::Out => &[&self.source],
-            launch::Direction::Both => &[&self.target, &self.source],
+            warploom_ir::Direction::In => &[&self.target],
+            warploom_ir::Direction::Out => &[&self.source],
+            warploom_ir::Direction::Both => &[&self.target, &self.source],
         };
         let mut degrees = vec![0; self.nodes];
         for (edge, &end) in ends.iter().flat_map(|ends| ends.iter().enumerate()) {

@@ -7,12 +7,11 @@
 //!           NaN, zeros of both signs and whatever else
 use std::collections::BTreeMap;
 
-use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, NodeKind, NodeResult,
+use warploom_ir::interpret::{ElementRows, World};
+use warploom_ir::{
+    Binary, Builder, Data, EdgeSet, Function, Gir, Init, Input, Loss, NodeId, NodeKind, NodeResult,
     Number, Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{ElementRows, World};
-use warploom_vertex::launch::Init;
 
 use crate::draws::Draws;
 

@@ -22,12 +22,12 @@ use warploom_contract::{
     parquet_file::{Table, read_table},
     progress::{Progress, Silence, StopFlag},
 };
+use warploom_launch::LaunchList;
 use warploom_run::{RunStage, tensors::Tensors};
 use warploom_shell::{
     Chain, Environment, Step, environment::Verify, flags::Format, flags::Real, requests::Request,
 };
 use warploom_spec::Pipeline;
-use warploom_vertex::launch::LaunchList;
 
 /// A graph before it is an artifact.
 #[derive(Clone, Debug)]

@@ -11,8 +11,9 @@ use warploom_contract::{
     Artifact, StageError,
     kinds::plan::{Plan, Predicted},
 };
+use warploom_cuda::ScheduleKind;
+use warploom_launch::LaunchList;
 use warploom_shell::{kernel_tables, machine_limits::show_size};
-use warploom_vertex::{emit::cuda::ScheduleKind, launch::LaunchList};
 
 /// A call of a kernel, or a launch that has none of its own.
 #[derive(Clone, Debug, Serialize)]

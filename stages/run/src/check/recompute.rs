@@ -15,12 +15,10 @@ use warploom_contract::{
     },
     parquet_file::{Table, read_table},
 };
+use warploom_ir::{Direction, Type};
+use warploom_launch::reference::{Inputs, Reference};
+use warploom_launch::{Body, Element, LaunchList, Loop, ResultColumn, StopCondition};
 use warploom_shell::requests::RunRequest;
-use warploom_vertex::{
-    gir::Type,
-    launch::{Body, Direction, Element, LaunchList, Loop, ResultColumn, StopCondition},
-    reference::{Inputs, Reference},
-};
 
 use super::{
     GraphSize, column_numbers, evaluated_work, is_close, read_checked_table, read_features,
@@ -167,7 +165,7 @@ impl Recomputation<'_> {
     fn work_by_phase(&self, edges: &EdgeTable) -> [u64; 2] {
         let size =
             GraphSize { nodes: self.nodes.ids.len() as u64, edges: edges.source.len() as u64 };
-        let of = |launches: &[warploom_vertex::launch::Launch]| {
+        let of = |launches: &[warploom_launch::Launch]| {
             launches
                 .iter()
                 .map(|launch| evaluated_work(self.list, &launch.operation, size))

@@ -2,9 +2,10 @@
 //!
 //! promises  each buffer is given to the walk as what its elements are
 //! never     looks a name up: `resolved_program` has
-use warploom_ops::frontier::Run;
-use warploom_ops::fused_walk::{Stored, StoredMut, Work, fused};
-use warploom_vertex::launch::{Direction, Half, Over, Rows};
+use warploom_cpu::frontier::Run;
+use warploom_cpu::fused_walk::{Stored, StoredMut, Work, fused};
+use warploom_ir::{Direction, Half};
+use warploom_launch::{Over, Rows};
 
 use super::LaunchContext;
 use crate::{

@@ -9,17 +9,15 @@
 //!           between two rounds
 use rayon::prelude::*;
 use warploom_contract::progress::StopFlag;
-use warploom_ops::shortcuts::{
+use warploom_cpu::shortcuts::{
     GoOn, NeighbourLists,
     bfs::{self, FAR, Search},
     components,
     delta_stepping::{self, Lengths, Ways},
     k_core,
 };
-use warploom_vertex::{
-    gir::Number,
-    launch::{Course, Direction, EdgeLength},
-};
+use warploom_ir::{Direction, Number};
+use warploom_launch::{Course, EdgeLength};
 
 use crate::{
     buffers::{Buffers, Place},

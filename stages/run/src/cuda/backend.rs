@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use warploom_contract::{Context, StageError, progress::StopFlag};
-use warploom_ops::frontier::Run;
-use warploom_vertex::launch::{Buffer, LaunchList, Role, parameter_buffer};
+use warploom_cpu::frontier::Run;
+use warploom_launch::{Buffer, LaunchList, Role, parameter_buffer};
 
 use super::{GpuExecutor, GpuPlan, pipelined_epochs::BatchInFlight};
 use crate::{

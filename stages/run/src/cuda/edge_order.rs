@@ -6,11 +6,11 @@
 //!           warp, of their own
 //! never     changes the order of the edges of a row
 use rayon::prelude::*;
-use warploom_ops::evaluate::{EdgeGraph, EdgeList};
-use warploom_ops::sparse_product::SparseRows;
-use warploom_vertex::emit::cuda::{Cut, Tier};
-use warploom_vertex::launch::Direction;
-use warploom_vertex::tuning;
+use warploom_cpu::evaluate::{EdgeGraph, EdgeList};
+use warploom_cpu::sparse_product::SparseRows;
+use warploom_cuda::{Cut, Tier};
+use warploom_ir::Direction;
+use warploom_tuning as tuning;
 
 /// The lists of one direction.
 #[derive(Clone, Debug, Default)]

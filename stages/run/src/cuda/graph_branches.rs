@@ -6,9 +6,9 @@
 //!           memory that the branch uses, by the byte ranges of both; launches of the branch run
 //!           one after another; copies and the clock wait for all
 //! never     changes the arguments of a kernel, or the order of launches outside of a capture
+use warploom_cuda::{Argument, DevicePlan, Kernel};
 use warploom_device::Fault;
 use warploom_device::gpu::Behind;
-use warploom_vertex::emit::cuda::{Argument, DevicePlan, Kernel};
 
 use super::kernel_arguments::{ByteRange, Layout, MemorySpace};
 use super::{GpuExecutor, KernelCall};

@@ -12,15 +12,16 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use warploom_contract::kinds::partition::GroupViews;
 use warploom_contract::{ErrorKind, StageError};
-use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
-use warploom_device::{Fault, Gpu};
-use warploom_vertex::emit::cuda::memory_estimate::{ALIGNMENT, SizeCounts};
-use warploom_vertex::emit::cuda::{
+use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
+use warploom_cuda::{
     Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier,
     WalkedLists, loss_of,
 };
-use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
-use warploom_vertex::tuning;
+use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
+use warploom_device::{Fault, Gpu};
+use warploom_ir::{Direction, Loss};
+use warploom_launch::{LaunchList, Role, Rows};
+use warploom_tuning as tuning;
 
 use super::{count_rows, edge_order::Items};
 use crate::{
@@ -522,9 +523,9 @@ fn loss_terms<T: Precision>(
     let (kind, columns) = loss_of(list)?;
     let (rows, columns) = (&data.splits[0], columns as usize);
     Some(match kind {
-        LossKind::CrossEntropy => rows.len() as f64,
-        LossKind::MeanSquares => (rows.len() * columns) as f64,
-        LossKind::Binary => {
+        Loss::CrossEntropy => rows.len() as f64,
+        Loss::MeanSquares => (rows.len() * columns) as f64,
+        Loss::Binary => {
             let target = list.buffers.iter().find(|buffer| buffer.role == Role::Target)?;
             let Place::Real(index) = *program.places.get(&target.name)? else { return None };
             let reals = buffers.reals();

@@ -11,13 +11,13 @@
 //!           `pinned_state_bytes`, or that the host cannot pin memory for, is not read back with
 //!           its batch: the host then fetches it before it enqueues the next one
 use warploom_contract::StageError;
+use warploom_cuda::Argument;
+use warploom_cuda::epoch_clock::{PARTS, SLOTS, counts_of_part};
+use warploom_cuda::training_control::{self, TrainingState};
 use warploom_device::Fault;
 use warploom_device::gpu::{Landing, Piece};
-use warploom_vertex::emit::cuda::Argument;
-use warploom_vertex::emit::cuda::epoch_clock::{PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::training_control::{self, TrainingState};
-use warploom_vertex::launch::parameter_buffer;
-use warploom_vertex::tuning;
+use warploom_launch::parameter_buffer;
+use warploom_tuning as tuning;
 
 use super::{
     GpuExecutor, clock_bytes, device_error, kernel_arguments, kernel_arguments::MemorySpace,

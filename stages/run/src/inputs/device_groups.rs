@@ -14,9 +14,9 @@ use warploom_contract::{
         plan::GroupDivision,
     },
 };
-use warploom_vertex::emit::cuda::Groups;
-use warploom_vertex::emit::cuda::memory_estimate::{GroupRows, TableRows};
-use warploom_vertex::launch::Direction;
+use warploom_cuda::Groups;
+use warploom_cuda::memory_estimate::{GroupRows, TableRows};
+use warploom_ir::Direction;
 
 use crate::inputs::group_division::{CheckedGroup, check_groups};
 

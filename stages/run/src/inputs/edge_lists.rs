@@ -5,9 +5,9 @@
 //!           are needed are built
 //! limits    fewer than 2^32 edges; memory: 8 bytes an edge for each direction and 8 for the ends
 use warploom_contract::kinds::csr::{Csr, Direction as Side};
-use warploom_ops::balanced_units;
-use warploom_ops::evaluate::{EdgeGraph, EdgeList};
-use warploom_vertex::launch::ListNeeds;
+use warploom_cpu::balanced_units;
+use warploom_cpu::evaluate::{EdgeGraph, EdgeList};
+use warploom_launch::ListNeeds;
 
 use crate::inputs::graphs::Graphs;
 

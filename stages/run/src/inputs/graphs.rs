@@ -9,8 +9,8 @@ use warploom_contract::{
     Artifact, ErrorKind, StageError,
     kinds::graph::{self, GraphTable, NodeTable},
 };
-use warploom_ops::evaluate::GraphList;
-use warploom_vertex::launch::{LaunchList, Role, Rows};
+use warploom_cpu::evaluate::GraphList;
+use warploom_launch::{LaunchList, Role, Rows};
 
 /// The vertices of each graph, and the graph of each vertex.
 #[derive(Clone, Debug)]

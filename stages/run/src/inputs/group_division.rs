@@ -15,7 +15,7 @@ use warploom_contract::{
         plan::GroupDivision,
     },
 };
-use warploom_vertex::launch::Direction;
+use warploom_ir::Direction;
 
 /// Groups of both directions, and which launches walk by them.
 #[derive(Clone, Debug, Default)]

@@ -16,10 +16,11 @@ use warploom_contract::{
         permutation,
     },
 };
-use warploom_ops::evaluate::EdgeGraph;
-use warploom_ops::sparse_product::{SparseColumns, SparseRows};
-use warploom_ops::{Adjacency, balanced_units, shortcuts};
-use warploom_vertex::launch::{BufferName, Direction, ListNeeds, Needs, Rows};
+use warploom_cpu::evaluate::EdgeGraph;
+use warploom_cpu::sparse_product::{SparseColumns, SparseRows};
+use warploom_cpu::{Adjacency, balanced_units, shortcuts};
+use warploom_ir::Direction;
+use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},

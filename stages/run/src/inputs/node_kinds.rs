@@ -12,7 +12,7 @@ use warploom_contract::{
     arrow_file::View,
     kinds::graph::{self, Features},
 };
-use warploom_vertex::launch::{LaunchList, Role};
+use warploom_launch::{LaunchList, Role};
 
 use crate::{
     buffers::Contents,
@@ -101,7 +101,7 @@ pub fn open_sparse_features<T: Precision>(
         };
         let offsets: Vec<u64> = entries.offsets.iter().map(|&offset| offset as u64).collect();
         let rows = (offsets.len() as u64).saturating_sub(1);
-        if !matches!(buffer.rows, warploom_vertex::launch::Rows::Fixed(planned) if planned == rows)
+        if !matches!(buffer.rows, warploom_launch::Rows::Fixed(planned) if planned == rows)
             || buffer.columns != columns as u64
         {
             let what = format!(

@@ -18,11 +18,9 @@ use warploom_contract::{
     kinds::{csr::Csr, graph},
     parquet_file::read_table,
 };
+use warploom_ir::{Direction, EdgeSet, Input, Type};
+use warploom_launch::{BufferName, LaunchList, ListNeeds, Role};
 use warploom_shell::column_names;
-use warploom_vertex::{
-    gir::{EdgeSet, Input, Type},
-    launch::{BufferName, Direction, LaunchList, ListNeeds, Role},
-};
 
 use crate::{
     buffers::{Aligned, Contents},

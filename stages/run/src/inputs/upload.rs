@@ -17,9 +17,9 @@ use warploom_contract::{
     },
     progress::StopFlag,
 };
+pub use warploom_launch::Needs;
+use warploom_launch::{Body, LaunchList, Role, Rows, Stored};
 use warploom_shell::{requests::RunRequest, signals};
-pub use warploom_vertex::launch::Needs;
-use warploom_vertex::launch::{Body, LaunchList, Role, Rows, Stored};
 
 use crate::{
     buffers::{Aligned, Contents},

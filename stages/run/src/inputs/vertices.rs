@@ -194,8 +194,8 @@ fn nearest_words(id: &str, words: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use warploom_language::trace::VertexSetting;
     use warploom_spec::Scalar;
-    use warploom_vertex::trace::VertexSetting;
 
     use super::*;
 

@@ -5,10 +5,10 @@
 //! never     survives a restart: the first superstep after one computes all rows
 //! limits    two bits a vertex; where more than a fraction of the edges would be read, all rows are
 //!           computed, since sequential access is faster
-use warploom_ops::frontier::{
+use warploom_cpu::frontier::{
     Marks, Run, all_rows, entries, mark_readers, mark_reals, mark_wholes,
 };
-use warploom_vertex::launch::Direction;
+use warploom_ir::Direction;
 
 use crate::{
     backend::Change,

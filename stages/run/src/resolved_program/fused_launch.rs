@@ -3,9 +3,9 @@
 //! promises  values computed in the walk are read from its steps, all others from buffers, each of
 //!           which is listed once
 use warploom_contract::StageError;
-use warploom_ops::evaluate::Index;
-use warploom_ops::fused_walk::{From, Input, Kernel, Level, Read, Step};
-use warploom_vertex::launch::{Buffer, BufferName, Operand, Operation, Over, Rows, View, is_total};
+use warploom_cpu::evaluate::Index;
+use warploom_cpu::fused_walk::{From, Input, Kernel, Level, Read, Step};
+use warploom_launch::{Buffer, BufferName, Operand, Operation, Over, Rows, View, is_total};
 
 use super::Names;
 use crate::{buffers::Place, precision::Precision};

@@ -5,9 +5,9 @@
 //!           the kept parameters
 //! never     measures what does not fit: AUC needs two classes, or binary labels
 use warploom_contract::{ErrorKind, StageError};
-use warploom_ops::{Real, metrics};
+use warploom_cpu::{Real, metrics};
+use warploom_ir::Loss;
 use warploom_spec::Metric;
-use warploom_vertex::launch::LossKind;
 
 use crate::backend::counts_of_part;
 
@@ -36,7 +36,7 @@ pub struct MetricInputs<'a, T> {
     /// Columns of the result.
     pub columns: usize,
     /// The loss.
-    pub kind: LossKind,
+    pub kind: Loss,
 }
 
 impl Measure {
@@ -81,7 +81,7 @@ impl Measure {
     /// The metric on some rows; none if there are no rows, or no labels are known.
     pub fn evaluate<T: Real>(self, compared: MetricInputs<T>, rows: &[u32]) -> Option<f64> {
         let MetricInputs { result, target, columns, kind } = compared;
-        let of_labels = kind == LossKind::Binary;
+        let of_labels = kind == Loss::Binary;
         let quality = match self {
             _ if rows.is_empty() => return None,
             Measure::Accuracy if of_labels => metrics::right_share(result, target, columns, rows),
@@ -111,12 +111,12 @@ impl Measure {
         }
     }
 
-    /// The metric on each split, from counts in the layout of `emit::cuda::epoch_clock`; none for a
+    /// The metric on each split, from counts in the layout of `cuda::epoch_clock`; none for a
     /// split without rows, or without known labels.
     pub fn evaluate_counts(
         self,
         counts: &[u32],
-        kind: LossKind,
+        kind: Loss,
         columns: usize,
         rows: [usize; 3],
     ) -> [Option<f64>; 3] {
@@ -133,10 +133,10 @@ impl Measure {
                 _ if rows[part] == 0 => None,
                 (Measure::SquaredError, _) => Some(sum(0) / (rows[part] * columns) as f64),
                 (Measure::AbsoluteError, _) => Some(sum(1) / (rows[part] * columns) as f64),
-                (Measure::Accuracy, LossKind::CrossEntropy) => {
+                (Measure::Accuracy, Loss::CrossEntropy) => {
                     Some(counts[0] as f64 / rows[part] as f64)
                 }
-                (_, LossKind::CrossEntropy) => {
+                (_, Loss::CrossEntropy) => {
                     let scores: Vec<f64> =
                         counts[1..].chunks(3).filter_map(|of| score(of[0], of[1], of[2])).collect();
                     Some(scores.iter().sum::<f64>() / scores.len() as f64)
@@ -150,12 +150,12 @@ impl Measure {
 }
 
 /// All metrics that fit a loss over rows of so many columns.
-fn fitting_measures(kind: LossKind, columns: usize) -> &'static [Measure] {
+fn fitting_measures(kind: Loss, columns: usize) -> &'static [Measure] {
     match kind {
-        LossKind::CrossEntropy if columns == 2 => &[Measure::Accuracy, Measure::F1, Measure::Auc],
-        LossKind::CrossEntropy => &[Measure::Accuracy, Measure::F1],
-        LossKind::Binary => &[Measure::Accuracy, Measure::F1, Measure::Auc],
-        LossKind::MeanSquares => &[Measure::SquaredError, Measure::AbsoluteError],
+        Loss::CrossEntropy if columns == 2 => &[Measure::Accuracy, Measure::F1, Measure::Auc],
+        Loss::CrossEntropy => &[Measure::Accuracy, Measure::F1],
+        Loss::Binary => &[Measure::Accuracy, Measure::F1, Measure::Auc],
+        Loss::MeanSquares => &[Measure::SquaredError, Measure::AbsoluteError],
     }
 }
 
@@ -163,7 +163,7 @@ fn fitting_measures(kind: LossKind, columns: usize) -> &'static [Measure] {
 /// epoch only.
 pub fn choose_measures(
     asked: Metric,
-    kind: LossKind,
+    kind: Loss,
     columns: usize,
 ) -> Result<[Vec<Measure>; 2], StageError> {
     let fitting = fitting_measures(kind, columns);
@@ -192,11 +192,11 @@ pub fn choose_measures(
     Ok([[vec![wanted], each].concat(), last])
 }
 
-fn describe_learned(kind: LossKind, columns: usize) -> String {
+fn describe_learned(kind: Loss, columns: usize) -> String {
     match kind {
-        LossKind::CrossEntropy => format!("{columns} classes"),
-        LossKind::Binary => "binary labels".to_owned(),
-        LossKind::MeanSquares => "numbers".to_owned(),
+        Loss::CrossEntropy => format!("{columns} classes"),
+        Loss::Binary => "binary labels".to_owned(),
+        Loss::MeanSquares => "numbers".to_owned(),
     }
 }
 
@@ -211,11 +211,11 @@ mod tests {
                 .unwrap()
                 .map(|some| some.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" "))
         };
-        assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 7), ["accuracy f1", ""]);
-        assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 2), ["accuracy f1", "auc"]);
-        assert_eq!(names(Metric::Auc, LossKind::CrossEntropy, 2), ["auc accuracy f1", ""]);
-        assert_eq!(names(Metric::Mae, LossKind::MeanSquares, 1), ["mae mse", ""]);
-        let error = choose_measures(Metric::Auc, LossKind::CrossEntropy, 7).unwrap_err();
+        assert_eq!(names(Metric::Auto, Loss::CrossEntropy, 7), ["accuracy f1", ""]);
+        assert_eq!(names(Metric::Auto, Loss::CrossEntropy, 2), ["accuracy f1", "auc"]);
+        assert_eq!(names(Metric::Auc, Loss::CrossEntropy, 2), ["auc accuracy f1", ""]);
+        assert_eq!(names(Metric::Mae, Loss::MeanSquares, 1), ["mae mse", ""]);
+        let error = choose_measures(Metric::Auc, Loss::CrossEntropy, 7).unwrap_err();
         assert!(error.what.contains("7 classes") && error.hint.unwrap().contains("accuracy, f1"));
     }
 
@@ -227,9 +227,8 @@ mod tests {
                 .collect::<Vec<u32>>()
         };
         let counts = [words([6.0, 3.0]), words([1.5, -0.0]), words([0.0, 0.0])].concat();
-        let of = |measure: Measure| {
-            measure.evaluate_counts(&counts, LossKind::MeanSquares, 2, [3, 1, 0])
-        };
+        let of =
+            |measure: Measure| measure.evaluate_counts(&counts, Loss::MeanSquares, 2, [3, 1, 0]);
         assert_eq!(
             [of(Measure::SquaredError), of(Measure::AbsoluteError)],
             [[Some(1.0), Some(0.75), None], [Some(0.5), Some(-0.0), None]]
@@ -242,7 +241,7 @@ mod tests {
             result: &[1.0f32, 0.0],
             target: &[0.0],
             columns: 2,
-            kind: LossKind::CrossEntropy,
+            kind: Loss::CrossEntropy,
         };
         assert_eq!(Measure::Accuracy.evaluate(compared, &[]), None);
         assert_eq!(

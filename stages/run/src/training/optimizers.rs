@@ -4,7 +4,7 @@
 //!           name; a glob that matches nothing is an error
 //! never     reads a gradient
 use warploom_contract::{ErrorKind, StageError};
-use warploom_ops::optimizer::{Adam, Optimizer};
+use warploom_cpu::optimizer::{Adam, Optimizer};
 use warploom_spec::{AdamSpec, Optimizer as OptimizerSpec, SgdSpec, glob_fits};
 
 /// Moments of the optimiser, by parameter.

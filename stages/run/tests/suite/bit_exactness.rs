@@ -7,16 +7,14 @@
 //!           edges of one row, and counts of correct answers
 use std::collections::BTreeMap;
 
+use warploom_compiler::compile;
+use warploom_cuda::epoch_clock::{PARTS, counts_of_part};
+use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_run::{
     precision::Precision,
     resolved_program::{Part, Pass},
     training::metrics::{Measure, MetricInputs},
-};
-use warploom_vertex::{
-    compile::compile,
-    emit::cuda::epoch_clock::{PARTS, counts_of_part},
-    gir::{Data, Loss},
-    launch::{LaunchList, LossKind},
 };
 
 use crate::differential::compare;
@@ -144,7 +142,7 @@ fn set_first<T: Precision>(executor: &mut Executor<T>, list: &LaunchList) {
 
 /// Parameters of 1 and -1.
 fn first(list: &LaunchList) -> BTreeMap<String, Vec<f64>> {
-    let of = |(number, learned): (usize, &warploom_vertex::launch::Parameter)| {
+    let of = |(number, learned): (usize, &warploom_launch::Parameter)| {
         let count = learned.shape.iter().product::<u64>() as usize;
         (
             learned.name.clone(),
@@ -358,7 +356,7 @@ fn counted(
     (columns, rows): (usize, &[Vec<u32>; PARTS]),
 ) -> Vec<u32> {
     let of_rows = |rows: &Vec<u32>| {
-        let mut counts = vec![0; counts_of_part(LossKind::CrossEntropy, columns as u64)];
+        let mut counts = vec![0; counts_of_part(Loss::CrossEntropy, columns as u64)];
         for row in rows.iter().map(|row| *row as usize) {
             let own = &scores[row * columns..(row + 1) * columns];
             let answer = answer(own);
@@ -427,10 +425,10 @@ fn counts_agree((name, settings): (&str, &str), shape: &EdgeList, columns: usize
     let scores: Vec<f32> = scores.iter().map(|score| *score as f32).collect();
     let target: Vec<f32> = direct.labels.iter().map(|label| *label as f32).collect();
     let compared =
-        MetricInputs { result: &scores, target: &target, columns, kind: LossKind::CrossEntropy };
+        MetricInputs { result: &scores, target: &target, columns, kind: Loss::CrossEntropy };
     let by_scores = splits.each_ref().map(|rows| Measure::Accuracy.evaluate(compared, rows));
     assert_eq!(
-        Measure::Accuracy.evaluate_counts(&expected, LossKind::CrossEntropy, columns, rows),
+        Measure::Accuracy.evaluate_counts(&expected, Loss::CrossEntropy, columns, rows),
         by_scores,
         "{what}: the CPU's accuracy"
     );

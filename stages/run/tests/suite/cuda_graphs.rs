@@ -7,9 +7,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use warploom_compiler::compile;
 use warploom_contract::Digest;
 use warploom_contract::progress::StopFlag;
-use warploom_ops::optimizer::{Adam, Optimizer};
+use warploom_cpu::optimizer::{Adam, Optimizer};
+use warploom_cuda::Matmul;
+use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_run::{
     backend::{Backend, Counts, EpochBatch, PipelinedEpochs},
     cuda::CudaBackend,
@@ -18,12 +22,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::{
-    compile::compile,
-    emit::cuda::Matmul,
-    gir::{Data, Loss},
-    launch::{LaunchList, LossKind},
-};
 
 use crate::differential::{CHOICES, CLASSES, SEED, direct_of};
 use warploom_test_support::graph_inputs::medley;
@@ -192,7 +190,7 @@ fn trained<T: Precision>((direct, list): (&ListInputs, &LaunchList), way: Way) -
 }
 
 fn agree<T: Precision>((name, settings): (&str, &str)) {
-    let direct = direct_of(&medley(), (CHOICES[1], 6), LossKind::CrossEntropy);
+    let direct = direct_of(&medley(), (CHOICES[1], 6), Loss::CrossEntropy);
     let known =
         Data { bytes_per_real: size_of::<T>() as u64, ..direct.known(CLASSES, Loss::CrossEntropy) };
     let settings_of: BTreeMap<String, Value> = serde_json::from_str(settings).unwrap();

@@ -16,14 +16,12 @@ use warploom_contract::{
     },
     progress::{Silence, StopFlag},
 };
+use warploom_ir::Op;
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
 use warploom_plan::printed_forms::Program;
 use warploom_run::tensors::{Tensor, Tensors};
 use warploom_shell::{Chain, requests::PlanRequest};
 use warploom_spec::Pipeline;
-use warploom_vertex::{
-    gir::Op,
-    interpret::{ElementRows, Interpreter, World},
-};
 
 use warploom_test_support::graph_inputs::{random, signed, uniform};
 use warploom_test_support::list_runner::{first_difference, largest_magnitude};

@@ -9,20 +9,20 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use serde_json::json;
+use warploom_compiler::compile;
 use warploom_contract::progress::StopFlag;
-use warploom_ops::optimizer::{Adam, Optimizer};
-use warploom_ops::random::dropout::{DrawContext, Drops};
+use warploom_cpu::optimizer::{Adam, Optimizer};
+use warploom_cpu::random::dropout::{DrawContext, Drops};
+use warploom_ir::Loss;
+use warploom_launch::builtin::{self, LayerOrder};
+use warploom_launch::reference::{self, Draw, Reference};
+use warploom_launch::{Body, Buffer, Dropout, LaunchList};
 use warploom_run::{
     parameters,
     precision::Precision,
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::builtin::{self, LayerOrder};
-use warploom_vertex::compile::compile;
-use warploom_vertex::gir::Loss;
-use warploom_vertex::launch::{Body, Buffer, Dropout, LaunchList, LossKind};
-use warploom_vertex::reference::{self, Draw, Reference};
 
 use warploom_test_support::graph_inputs::{all_graphs, random, signed, uniform};
 use warploom_test_support::graphs::EdgeList;
@@ -45,7 +45,7 @@ pub const CHOICES: [Choice; 4] =
     [(false, false, false), (true, false, true), (false, true, true), (true, true, false)];
 
 /// What a program reads on this graph.
-fn direct(shape: &EdgeList, choice: Choice, loss: LossKind) -> ListInputs {
+fn direct(shape: &EdgeList, choice: Choice, loss: Loss) -> ListInputs {
     direct_of(shape, (choice, FEATURES), loss)
 }
 
@@ -53,7 +53,7 @@ fn direct(shape: &EdgeList, choice: Choice, loss: LossKind) -> ListInputs {
 pub fn direct_of(
     shape: &EdgeList,
     ((weighted, sparse, reordered), columns): (Choice, usize),
-    loss: LossKind,
+    loss: Loss,
 ) -> ListInputs {
     let (source, target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
     let mut features = signed(1, shape.nodes * columns);
@@ -65,10 +65,10 @@ pub fn direct_of(
             .for_each(|(_, value)| *value = 0.0);
     }
     let labels = match loss {
-        LossKind::CrossEntropy => {
+        Loss::CrossEntropy => {
             (0..shape.nodes).map(|node| (uniform(3, node) * CLASSES as f64).floor()).collect()
         }
-        LossKind::MeanSquares | LossKind::Binary => signed(3, shape.nodes * CLASSES as usize),
+        Loss::MeanSquares | Loss::Binary => signed(3, shape.nodes * CLASSES as usize),
     };
     ListInputs {
         nodes: shape.nodes,
@@ -238,7 +238,7 @@ pub fn stepped<T: Precision>(
         .unwrap();
     let adam = Adam { rate: 0.01, weight_decay: 1e-3, epsilon: EPSILON, ..Adam::default() };
     executor.set_optimizers(vec![Optimizer::Adam(adam); initial.len()]).unwrap();
-    let of_reference = reference::Adam {
+    let of_reference = warploom_ir::interpret::Adam {
         learning_rate: adam.rate,
         beta1: adam.beta_first,
         beta2: adam.beta_second,
@@ -300,13 +300,12 @@ fn list(
     program: &str,
     direct: &ListInputs,
     drop: f64,
-    (order, loss): (LayerOrder, LossKind),
+    (order, loss): (LayerOrder, Loss),
 ) -> LaunchList {
     let settings =
         BTreeMap::from([("hidden".to_owned(), json!(5)), ("drop".to_owned(), json!(drop))]);
     if gpu().is_some() {
-        let loss =
-            if loss == LossKind::CrossEntropy { Loss::CrossEntropy } else { Loss::MeanSquares };
+        let loss = if loss == Loss::CrossEntropy { Loss::CrossEntropy } else { Loss::MeanSquares };
         return compile(&program_text(program), program, &settings, &direct.known(CLASSES, loss))
             .unwrap_or_else(|wrong| panic!("{program}: {wrong:?}"))
             .list;
@@ -316,7 +315,7 @@ fn list(
 }
 
 fn trained(shape: &EdgeList, choice: Choice, orders: &[(LayerOrder, f64)]) {
-    for (program, loss) in [("gcn", LossKind::CrossEntropy), ("sage", LossKind::MeanSquares)] {
+    for (program, loss) in [("gcn", Loss::CrossEntropy), ("sage", Loss::MeanSquares)] {
         let direct = direct(shape, choice, loss);
         for &(order, drop) in orders {
             let list = list(program, &direct, drop, (order, loss));
@@ -332,13 +331,13 @@ fn trained(shape: &EdgeList, choice: Choice, orders: &[(LayerOrder, f64)]) {
 
 fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     let what = format!("{program} on `{}`, reordered {reordered} ({})", shape.name, T::NAME);
-    let direct = direct(shape, (false, false, reordered), LossKind::CrossEntropy);
+    let direct = direct(shape, (false, false, reordered), Loss::CrossEntropy);
     let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
-    let facts = warploom_vertex::GraphFacts {
+    let facts = warploom_launch::GraphFacts {
         training: false,
         classes: 0,
         feature_columns: 0,
-        ..direct.facts(0, LossKind::CrossEntropy)
+        ..direct.facts(0, Loss::CrossEntropy)
     };
     let list = builtin.build(&BTreeMap::new(), &facts).unwrap();
     let graph = direct.reference_graph();
@@ -427,9 +426,9 @@ proptest! {
     fn both_agree_on_random_graphs(nodes in 1usize..200, degree in 0usize..12, stream in 10u32..1_000_000, bits in 0u32..8) {
         let shape = random("random", nodes, nodes * degree, stream);
         let choice = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
-        let direct = direct(&shape, choice, LossKind::CrossEntropy);
+        let direct = direct(&shape, choice, Loss::CrossEntropy);
         for program in ["gcn", "sage"] {
-            let list = list(program, &direct, 0.3, (LayerOrder::Cheapest, LossKind::CrossEntropy));
+            let list = list(program, &direct, 0.3, (LayerOrder::Cheapest, Loss::CrossEntropy));
             train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream {stream}, \
                 {choice:?}"), &direct, &list);
         }

@@ -9,6 +9,7 @@ use warploom_contract::{
     progress::{Silence, StopFlag},
     stage::Stage,
 };
+use warploom_launch::Body;
 use warploom_run::{
     RunStage,
     buffers::Place,
@@ -17,7 +18,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::Pipeline;
-use warploom_vertex::launch::Body;
 
 use crate::custom_programs::{own_text, proved, symmetric, weighted};
 use crate::threads::{community, in_pool};

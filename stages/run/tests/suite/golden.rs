@@ -19,11 +19,10 @@ use warploom_contract::{
     kinds::graph::{EdgeTable, GraphTable, Ids, Labels, NodeTable},
     progress::{Silence, StopFlag},
 };
+use warploom_launch::{LaunchList, parameter_buffer};
 use warploom_run::tensors::{Tensor, Tensors};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair, ParameterPart};
-use warploom_vertex::launch::{LaunchList, parameter_buffer};
-use warploom_vertex::reference;
 
 use crate::rounding_sensitivity::Moves;
 use warploom_test_support::list_runner::{ListInputs, first_difference, largest_magnitude};
@@ -388,7 +387,7 @@ pub fn by_reference(
     let graph = direct.reference_graph();
     let mut reference = direct.reference(list, &graph, first);
     let given = |name: &str| case.adam(name);
-    let adam = reference::Adam {
+    let adam = warploom_ir::interpret::Adam {
         learning_rate: given("lr"),
         beta1: given("beta1"),
         beta2: given("beta2"),

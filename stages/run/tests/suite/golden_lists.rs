@@ -7,7 +7,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use warploom_ops::optimizer::{Adam, Optimizer};
+use warploom_compiler::compile;
+use warploom_cpu::optimizer::{Adam, Optimizer};
+use warploom_ir::Loss;
+use warploom_launch::builtin::{self, LayerOrder};
+use warploom_launch::{LaunchList, gradient_buffer, parameter_buffer};
 use warploom_run::{
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -15,12 +19,6 @@ use warploom_run::{
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_test_support::skips::skipped;
-use warploom_vertex::{
-    builtin::{self, LayerOrder},
-    compile::compile,
-    gir::Loss,
-    launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
-};
 
 use crate::golden::{Comparison, direct, initial, twins};
 use crate::rounding_sensitivity::Moves;
@@ -37,9 +35,9 @@ fn lists(case: &GoldenCase, direct: &ListInputs) -> Vec<(String, LaunchList)> {
         settings.as_object().unwrap().clone().into_iter().collect();
     let classes = case.number("hyperparameters", "outputs") as u64;
     let (kind, loss) = if case.is_regression() {
-        (LossKind::MeanSquares, Loss::MeanSquares)
+        (Loss::MeanSquares, Loss::MeanSquares)
     } else {
-        (LossKind::CrossEntropy, Loss::CrossEntropy)
+        (Loss::CrossEntropy, Loss::CrossEntropy)
     };
     let compiled = compile(&program_text(name), name, &settings, &direct.known(classes, loss))
         .unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
@@ -47,7 +45,7 @@ fn lists(case: &GoldenCase, direct: &ListInputs) -> Vec<(String, LaunchList)> {
     if gpu().is_some() {
         return lists;
     }
-    let known = warploom_vertex::gir::Data { lanes: true, ..direct.known(classes, loss) };
+    let known = warploom_ir::Data { lanes: true, ..direct.known(classes, loss) };
     let for_lanes = compile(&program_text(name), name, &settings, &known)
         .unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
     lists.push(("compiled for lanes".to_owned(), for_lanes.list));

@@ -5,14 +5,12 @@
 //!           some: 16-bit rows are used
 use std::collections::BTreeMap;
 
+use warploom_compiler::compile;
 use warploom_contract::progress::StopFlag;
+use warploom_ir::{Data, Half, Loss};
+use warploom_launch::{Element, LaunchList, gradient_buffer};
 use warploom_run::resolved_program::{Part, Pass};
 use warploom_test_support::golden_cases::GoldenCase;
-use warploom_vertex::{
-    compile::compile,
-    gir::{Data, Loss},
-    launch::{Element, Half, LaunchList, gradient_buffer},
-};
 
 use crate::golden::direct;
 use warploom_test_support::list_runner::{

@@ -9,6 +9,9 @@ use warploom_contract::{
     progress::{Silence, StopFlag},
     stage::Stage,
 };
+use warploom_ir::interpret::{ElementRows, World};
+use warploom_launch::Role;
+use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_run::{
     RunStage,
     inputs::upload,
@@ -17,11 +20,6 @@ use warploom_run::{
     tensors::{Tensor, Tensors},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::{
-    interpret::{ElementRows, World},
-    launch::Role,
-    reference::{Inputs, Reference, ReferenceGraph},
-};
 
 use crate::custom_programs::{descended, own_text, proved};
 use crate::differential::{SEED, stepped};

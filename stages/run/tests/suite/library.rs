@@ -10,15 +10,15 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use warploom_compiler::compile;
+use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_run::{
     parameters,
     precision::Precision,
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::compile::compile;
-use warploom_vertex::gir::{Data, Loss};
-use warploom_vertex::launch::{LaunchList, LossKind};
 
 use crate::differential::{CHOICES, CLASSES, Choice, SEED, compare, direct_of, rounding, train};
 use warploom_test_support::graph_inputs::{all_graphs, medley, signed};
@@ -94,7 +94,7 @@ impl Problem {
             .clone()
             .into_iter()
             .collect();
-        let mut direct = direct_of(shape, (choice, columns), LossKind::CrossEntropy);
+        let mut direct = direct_of(shape, (choice, columns), Loss::CrossEntropy);
         let edges = direct.source.len();
         if name == "rgcn" {
             direct.relation = (0..edges).map(|edge| (edge % RELATIONS) as u32).collect();

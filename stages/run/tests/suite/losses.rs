@@ -5,13 +5,11 @@
 //!           and 1; scores that are infinite or NaN
 use std::collections::BTreeMap;
 
+use warploom_compiler::compile;
+use warploom_cuda::Matmul;
+use warploom_ir::{Data, Loss};
+use warploom_launch::Operation;
 use warploom_run::resolved_program::{Part, Pass};
-use warploom_vertex::{
-    compile::compile,
-    emit::cuda::Matmul,
-    gir::Data,
-    launch::{LossKind, Operation},
-};
 
 use crate::widths::trained;
 use warploom_test_support::graph_inputs::{random, signed, uniform};
@@ -29,7 +27,7 @@ fn rows_of_block(columns: usize) -> usize {
     256 / columns.div_ceil(8).next_power_of_two().min(32)
 }
 
-fn direct(nodes: usize, columns: usize, loss: LossKind) -> ListInputs {
+fn direct(nodes: usize, columns: usize, loss: Loss) -> ListInputs {
     let (source, target) = random("losses", nodes, nodes, 3).edges.into_iter().unzip();
     let class = |node: usize| (uniform(3, node) * columns as f64).floor();
     // A tenth of the labels is not known, and some are neither 0 nor 1.
@@ -39,9 +37,9 @@ fn direct(nodes: usize, columns: usize, loss: LossKind) -> ListInputs {
         _ => f64::from(uniform(6, at) < 0.3),
     };
     let labels = match loss {
-        LossKind::CrossEntropy => (0..nodes).map(class).collect(),
-        LossKind::Binary => (0..nodes * columns).map(label).collect(),
-        LossKind::MeanSquares => signed(4, nodes * columns),
+        Loss::CrossEntropy => (0..nodes).map(class).collect(),
+        Loss::Binary => (0..nodes * columns).map(label).collect(),
+        Loss::MeanSquares => signed(4, nodes * columns),
     };
     // So large that powers are far from 1, on both sides.
     let features = signed(1, nodes * 3).into_iter().map(|value| 12.0 * value).collect();
@@ -58,7 +56,7 @@ fn direct(nodes: usize, columns: usize, loss: LossKind) -> ListInputs {
     }
 }
 
-fn agree(loss: LossKind, columns: usize) {
+fn agree(loss: Loss, columns: usize) {
     let processors =
         gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
     for nodes in sampled_cases(&[1, 61, 77 + 9 * processors * rows_of_block(columns)]) {
@@ -78,21 +76,21 @@ fn agree(loss: LossKind, columns: usize) {
 #[test]
 fn classes_agree() {
     for columns in if is_brief() { &[3, 22, 257][..] } else { &[2, 3, 7, 22, 64, 121, 257] } {
-        agree(LossKind::CrossEntropy, *columns);
+        agree(Loss::CrossEntropy, *columns);
     }
 }
 
 #[test]
 fn labels_agree() {
     for columns in if is_brief() { &[3, 121][..] } else { &[1, 3, 8, 121, 260] } {
-        agree(LossKind::Binary, *columns);
+        agree(Loss::Binary, *columns);
     }
 }
 
 #[test]
 fn numbers_agree() {
     for columns in [1, 5] {
-        agree(LossKind::MeanSquares, columns);
+        agree(Loss::MeanSquares, columns);
     }
 }
 
@@ -116,10 +114,10 @@ fn rows_of_infinite_scores_have_no_gradient() {
             features,
             feature_columns: columns,
             labels: vec![1.0, 1.0, 0.0, 0.0, 1.0],
-            ..direct(nodes, columns, LossKind::CrossEntropy)
+            ..direct(nodes, columns, Loss::CrossEntropy)
         };
         let direct = ListInputs { training_rows: (0..nodes as u32).collect(), ..direct };
-        let known = Data { lanes: true, ..direct.known(columns as u64, LossKind::CrossEntropy) };
+        let known = Data { lanes: true, ..direct.known(columns as u64, Loss::CrossEntropy) };
         let list = compile(GIVEN, "given", &BTreeMap::new(), &known)
             .unwrap_or_else(|wrong| panic!("{wrong:?}"))
             .list;
@@ -128,7 +126,7 @@ fn rows_of_infinite_scores_have_no_gradient() {
         for part in [Part::Prepare, Part::Forward, Part::Loss] {
             run_part(&mut executor, &list, part, Pass { epoch: 0, training: true });
         }
-        let gradient = |launch: &&warploom_vertex::launch::Launch| {
+        let gradient = |launch: &&warploom_launch::Launch| {
             if let Operation::Loss { gradient, .. } = &launch.operation {
                 Some(gradient.clone())
             } else {

@@ -7,6 +7,11 @@
 //!           order of the case and by degree
 use std::collections::BTreeSet;
 
+use warploom_ir::{Data, Gir};
+use warploom_launch::fuse::fuse;
+use warploom_launch::lower::lower;
+use warploom_launch::{GraphFacts, LaunchList};
+use warploom_optimize::passes::clean;
 use warploom_run::{
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -14,14 +19,6 @@ use warploom_run::{
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_operations::{
     Problem, all_are_compared, compare_winners, group, problems,
-};
-use warploom_vertex::{
-    facts::GraphFacts,
-    fuse::fuse,
-    gir::{Data, Gir},
-    launch::LaunchList,
-    lower::lower,
-    passes::clean,
 };
 
 use crate::golden::Comparison;
@@ -32,7 +29,7 @@ use warploom_test_support::list_runner::{
 /// What a problem reads.
 fn direct(Problem { given, .. }: &Problem, reordered: bool) -> ListInputs {
     let world = &given.world;
-    let rows = |rows: &Option<warploom_vertex::interpret::ElementRows>| {
+    let rows = |rows: &Option<warploom_ir::interpret::ElementRows>| {
         rows.as_ref().map_or((0, Vec::new()), |rows| (rows.columns, rows.values.reals()))
     };
     let ((feature_columns, features), (edge_columns, edge_features)) =

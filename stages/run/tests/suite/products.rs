@@ -9,18 +9,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
+use warploom_compiler::compile;
+use warploom_cuda::{GpuTarget, Matmul, Order, emit};
 use warploom_device::Capability;
+use warploom_ir::{Data, Loss};
+use warploom_launch::{Element, LaunchList, MergedLaunches, Rows};
 use warploom_run::{
     parameters,
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::{
-    compile::compile,
-    emit::cuda::{GpuTarget, Matmul, Order, emit},
-    gir::{Data, Loss},
-    launch::{Element, LaunchList, MergedLaunches, Rows},
-};
 
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;

@@ -12,22 +12,22 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
+use warploom_cuda::{GpuTarget, Matmul, Order, emit};
 use warploom_device::Capability;
+use warploom_ir::Data;
+use warploom_ir::interpret::ElementRows;
+use warploom_launch::fuse::fuse;
+use warploom_launch::lower::lower;
+use warploom_launch::reference::Reference;
+use warploom_launch::{Body, GraphFacts, LaunchList};
+use warploom_optimize::autodiff::{differentiate, parameters as learned};
+use warploom_optimize::passes::clean;
 use warploom_run::{
     parameters,
     precision::Precision,
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::autodiff::{differentiate, parameters as learned};
-use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
-use warploom_vertex::fuse::fuse;
-use warploom_vertex::gir::Data;
-use warploom_vertex::interpret::ElementRows;
-use warploom_vertex::launch::{Body, LaunchList};
-use warploom_vertex::lower::lower;
-use warploom_vertex::passes::clean;
-use warploom_vertex::{GraphFacts, reference::Reference};
 
 use crate::differential::{SEED, draw, rounding};
 use warploom_test_support::list_runner::{

@@ -6,8 +6,8 @@ use warploom_contract::{
     kinds::checkpoint,
     progress::{Progress, Silence, StopFlag},
 };
+use warploom_ir::Loss;
 use warploom_shell::Chain;
-use warploom_vertex::launch::LossKind;
 
 use crate::custom_programs::own_text;
 use crate::differential::{CHOICES, direct_of};
@@ -278,7 +278,7 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
     let runner = StageRunner::new();
     // Few rows: as many epochs are asked for at once as take a second, and five must, also on an
     // emulated GPU of a busy machine.
-    let direct = direct_of(&random("few", 40, 200, 6), (CHOICES[1], 6), LossKind::CrossEntropy);
+    let direct = direct_of(&random("few", 40, 200, 6), (CHOICES[1], 6), Loss::CrossEntropy);
     let graph = runner.graph(&given(&direct, false, false));
     for (program, set) in [
         ("gcn", "hidden: 5, drop: 0.4"),

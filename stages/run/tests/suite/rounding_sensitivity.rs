@@ -11,10 +11,10 @@
 //! away, while all others stay within 1.2e-5 of their tensor's largest.
 use std::{cell::RefCell, collections::BTreeMap};
 
+use warploom_launch::{Arena, LaunchList, parameter_buffer};
 use warploom_run::resolved_program::{Part, Pass};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::ParameterPair;
-use warploom_vertex::launch::{Arena, LaunchList, parameter_buffer};
 
 use crate::golden::initial;
 use crate::golden_lists::adam;

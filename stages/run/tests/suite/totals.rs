@@ -7,13 +7,11 @@
 //!           are
 use std::collections::BTreeMap;
 
+use warploom_compiler::compile;
+use warploom_cuda::{GpuTarget, Matmul, Order, emit};
+use warploom_ir::{Data, Loss, Op};
+use warploom_launch::{LaunchList, MergedLaunches, Operand, Operation, Rows};
 use warploom_run::resolved_program::{Part, Pass};
-use warploom_vertex::{
-    compile::compile,
-    emit::cuda::{GpuTarget, Matmul, Order, emit},
-    gir::{Data, Loss, Op},
-    launch::{LaunchList, MergedLaunches, Operand, Operation, Rows},
-};
 
 use crate::products::most;
 use warploom_test_support::graph_inputs::{random, signed};

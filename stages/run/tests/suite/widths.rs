@@ -7,14 +7,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use warploom_compiler::compile;
+use warploom_cuda::{GpuTarget, Matmul, Order, emit};
+use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_run::{parameters, precision::Precision};
 use warploom_spec::RunSpec;
-use warploom_vertex::{
-    compile::compile,
-    emit::cuda::{GpuTarget, Matmul, Order, emit},
-    gir::{Data, Loss},
-    launch::LaunchList,
-};
 
 use crate::differential::{SEED, stepped};
 use warploom_test_support::graph_inputs::{signed, uniform};
@@ -60,7 +58,7 @@ def sums(v, width=5):
 "#;
 
 /// Sums of which nothing of a row is read before.
-const PLAIN: &str = include_str!("../../../../kernels/vertex/tests/near_programs/sums.py");
+const PLAIN: &str = include_str!("../../../../kernels/cuda/tests/near_programs/sums.py");
 
 /// Edges of the row that a block has, and of one that several blocks share.
 const MORE: usize = 1700;
@@ -249,7 +247,7 @@ fn rows_one_after_the_other_agree() {
 }
 
 /// With rows of their own that are read before and after.
-const OWN: &str = include_str!("../../../../kernels/vertex/tests/near_programs/own.py");
+const OWN: &str = include_str!("../../../../kernels/cuda/tests/near_programs/own.py");
 
 #[test]
 fn rows_of_few_edges_agree() {

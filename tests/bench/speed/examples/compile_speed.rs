@@ -5,9 +5,9 @@
 use std::{collections::BTreeMap, path::Path};
 
 use warploom_bench::time;
-use warploom_vertex::compile::compile;
-use warploom_vertex::gir::{Data, Loss, Target, Type};
-use warploom_vertex::trace::trace;
+use warploom_compiler::compile;
+use warploom_ir::{Data, Loss, Target, Type};
+use warploom_language::trace::trace;
 
 const ROUNDS: usize = 9;
 

@@ -23,12 +23,12 @@ use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use warploom_bench::best_seconds;
-use warploom_ops::expression::{Bound, Compiled};
-use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
-use warploom_ops::random::dropout::DrawContext;
-use warploom_ops::random::philox4x32;
-use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::launch::{Combine, EdgeFactor};
+use warploom_cpu::expression::{Bound, Compiled};
+use warploom_cpu::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
+use warploom_cpu::random::dropout::DrawContext;
+use warploom_cpu::random::philox4x32;
+use warploom_cpu::{Adjacency, balanced_units};
+use warploom_launch::{Combine, EdgeFactor};
 
 /// Rows of a sum: about the mean degree of graphs that people have.
 const SUMMED: usize = 16;

@@ -13,15 +13,15 @@ use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
 
 use warploom_bench::time;
-use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
-use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
-use warploom_ops::product::{Product, RightLayout, product};
-use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
-use warploom_ops::random::dropout::DrawContext;
-use warploom_ops::random::philox4x32;
-use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::gir::Unary;
-use warploom_vertex::launch::{Combine, Dropout, EdgeFactor, Expression, LossKind};
+use warploom_cpu::expression::{Bound, BufferOperand, Compiled, OperandRows};
+use warploom_cpu::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
+use warploom_cpu::product::{Product, RightLayout, product};
+use warploom_cpu::product_over_rows::{ProductOverRows, product_over_rows};
+use warploom_cpu::random::dropout::DrawContext;
+use warploom_cpu::random::philox4x32;
+use warploom_cpu::{Adjacency, balanced_units};
+use warploom_ir::{Loss, Unary};
+use warploom_launch::{Combine, Dropout, EdgeFactor, Expression};
 
 const NODES: usize = 410_236;
 const EDGES: usize = 4_878_874;
@@ -133,13 +133,13 @@ fn check_answers() {
         let work = sum_of(&adjacencies, &graph.units, &source, columns, epilogue(&program));
         let mut out = Buffer::zeros(3001 * columns);
         neighbour_reduce(&mut out, &work);
-        assert_near(&out, &warploom_ops::neighbour_reduce::reference::neighbour_reduce(&work));
+        assert_near(&out, &warploom_cpu::neighbour_reduce::reference::neighbour_reduce(&work));
     }
     let (left, right) = (numbers(3001 * FEATURES, 1), numbers(FEATURES * HIDDEN, 2));
     let mut out = Buffer::zeros(3001 * HIDDEN);
     let work = product_of(&left, &right, 3001, [FEATURES, HIDDEN], epilogue(&program));
     product(&mut out, &work);
-    assert_near(&out, &warploom_ops::product::reference::product(&work));
+    assert_near(&out, &warploom_cpu::product::reference::product(&work));
     let work = ProductOverRows {
         left: &out,
         right: &left,
@@ -149,7 +149,7 @@ fn check_answers() {
     };
     let mut gradient = Buffer::zeros(HIDDEN * FEATURES);
     product_over_rows(&mut gradient, &work);
-    assert_near(&gradient, &warploom_ops::product_over_rows::reference::product_over_rows(&work));
+    assert_near(&gradient, &warploom_cpu::product_over_rows::reference::product_over_rows(&work));
     println!("answers agree with the references");
 }
 
@@ -292,7 +292,7 @@ fn time_products() {
         });
         let mut sums = vec![0.0; columns];
         report(&format!("sum over rows, {columns} columns"), 4 * NODES * columns, || {
-            warploom_ops::sum_over_rows::sum_over_rows(&mut sums, &out, NODES, columns);
+            warploom_cpu::sum_over_rows::sum_over_rows(&mut sums, &out, NODES, columns);
         });
         black_box((&gradient[..], &sums[..]));
     }
@@ -326,7 +326,7 @@ fn time_elements() {
             let context = DrawContext { seed: 1, epoch: 1, active: true, row_in_graph: None };
             let bound = Bound { program: &program, operands: &operands, context };
             report(&format!("{name}, {columns} columns"), 8 * NODES * columns, || {
-                warploom_ops::elementwise::elementwise(&mut out, &bound, NODES, columns);
+                warploom_cpu::elementwise::elementwise(&mut out, &bound, NODES, columns);
             });
         }
         black_box(&out[..]);
@@ -337,20 +337,20 @@ fn time_loss() {
     let (result, mut gradient) = (numbers(NODES * CLASSES, 1), Buffer::zeros(NODES * CLASSES));
     let target: Vec<f32> = (0..NODES).map(|row| (row % CLASSES) as f32).collect();
     let training_rows: Vec<u32> = (0..NODES as u32).filter(|row| row % 5 < 3).collect();
-    let work = warploom_ops::loss::Loss {
-        kind: LossKind::CrossEntropy,
+    let work = warploom_cpu::loss::Loss {
+        kind: Loss::CrossEntropy,
         result: &result,
         target: &target,
         columns: CLASSES,
         training_rows: &training_rows,
     };
     report("cross entropy, 60% of rows, 22 classes", 4 * training_rows.len() * CLASSES * 2, || {
-        black_box(warploom_ops::loss::loss(&mut gradient, &work));
+        black_box(warploom_cpu::loss::loss(&mut gradient, &work));
     });
     report("accuracy, 60% of rows, 22 classes", 4 * training_rows.len() * CLASSES, || {
-        black_box(warploom_ops::metrics::right_count(&result, &target, CLASSES, &training_rows));
+        black_box(warploom_cpu::metrics::right_count(&result, &target, CLASSES, &training_rows));
     });
     report("summed change, 22 columns", 8 * NODES * CLASSES, || {
-        black_box(warploom_ops::convergence::summed_change(&result, &gradient));
+        black_box(warploom_cpu::convergence::summed_change(&result, &gradient));
     });
 }

@@ -1,0 +1,446 @@
+//! cpu: the neighbour reduction with a register tile of the row, on all threads.
+//!
+//!   a row at a time, in memory        loads and stores the row once per edge
+//!   a tile of the row in registers    one load per edge and tile, no store            <- here
+//!   two tiles of 64, 32, 16 ...       the second overlaps the first: no width has a scalar tail
+//!   one column: four sums at once     breaks the dependency chain; heavy rows in blocks, as exact
+//!                                     as short ones
+//!   units balanced by nonzeros        skew leaves no thread idle; epilogue while a block is in L1
+//!   prefetch                          about ten cache misses in flight instead of one
+use prefetch_index::prefetch_index;
+use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
+use warploom_launch::{Combine, EdgeFactor};
+
+use super::NeighbourReduce;
+use super::groups::{GroupKernel, reduce_groups};
+use crate::Scalar;
+use crate::expression::Evaluator;
+use crate::row_tasks::{Adjacency, assert_shape, split_rows};
+
+/// Elements between two epilogues, about: 4 KiB of f32 stay in L1.
+const BLOCK_ELEMENTS: usize = 1024;
+
+/// Prefetch distance in bytes. Of 8, 16, 32 and 64 rows, 32 of 16 columns and 8 to 16 of 64 were
+/// fastest: 1.3 to 2.3 times as fast as no prefetch, for tables of 26 to 105 MiB (Xeon at 2.8 GHz,
+/// 2 threads, the forms of `gather_speed`).
+const BYTES_AHEAD: usize = 4096;
+
+/// Up to this size a source stays in a core's own cache, where prefetching only costs.
+const BYTES_NEAR: usize = 512 * 1024;
+
+/// Bytes of a cache line.
+const BYTES_OF_LINE: usize = 64;
+
+/// Independent sums of a single column.
+const LANES: usize = 4;
+/// Entries of a row whose lanes are combined before the next block begins.
+const BLOCK_ENTRIES: usize = 512;
+
+/// Rows between two epilogues.
+pub(crate) fn rows_per_block(columns: usize) -> usize {
+    (BLOCK_ELEMENTS / columns.max(1)).max(1)
+}
+
+/// Reduces over the neighbours of each row; see the header of `neighbour_reduce`.
+pub fn neighbour_reduce<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
+    T::run_neighbour_reduce(out, work);
+}
+
+pub(crate) fn neighbour_reduce_of_type<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
+    assert_fits(out, work);
+    if out.is_empty() {
+        return;
+    }
+    match work.combine {
+        Combine::Sum => reduce_units::<T, SumOf>(out, work),
+        Combine::Min => reduce_units::<T, MinOf>(out, work),
+        Combine::Max => reduce_units::<T, MaxOf>(out, work),
+    }
+}
+
+fn assert_fits<T: Scalar>(out: &[T], work: &NeighbourReduce<T>) {
+    assert!(!work.adjacencies.is_empty(), "a neighbour reduction has an adjacency");
+    let rows = work.adjacencies[0].rows();
+    assert_shape(out, rows, work.columns, "out");
+    for adjacency in work.adjacencies {
+        let entries = adjacency.neighbours.len();
+        assert_eq!(adjacency.rows(), rows, "adjacencies have the same rows");
+        assert!(
+            adjacency.offsets.last().is_none_or(|&end| end as usize <= entries),
+            "offsets end at the entries"
+        );
+        assert!(
+            adjacency.weights.is_none_or(|weights| weights.len() == entries),
+            "a weight for each entry"
+        );
+    }
+    assert!(work.source.is_some() || work.columns == 1, "without source there is one column");
+    work.epilogue.assert_fits(rows, work.columns);
+}
+
+/// How messages are combined.
+pub(crate) trait Join<T>: Copy + Send + Sync {
+    /// The value over no messages.
+    const START: T;
+    /// Adds a message.
+    fn join(made: T, message: T) -> T;
+}
+
+/// Sum.
+#[derive(Clone, Copy)]
+pub(crate) struct SumOf;
+
+#[derive(Clone, Copy)]
+struct MinOf;
+
+#[derive(Clone, Copy)]
+struct MaxOf;
+
+impl<T: Scalar> Join<T> for SumOf {
+    const START: T = T::ZERO;
+
+    #[inline(always)]
+    fn join(made: T, message: T) -> T {
+        made.plus(message)
+    }
+}
+
+impl<T: Scalar> Join<T> for MinOf {
+    const START: T = T::LARGEST;
+
+    #[inline(always)]
+    fn join(made: T, message: T) -> T {
+        made.smaller(message)
+    }
+}
+
+impl<T: Scalar> Join<T> for MaxOf {
+    const START: T = T::SMALLEST;
+
+    #[inline(always)]
+    fn join(made: T, message: T) -> T {
+        made.larger(message)
+    }
+}
+
+fn reduce_units<T: Scalar, J: Join<T>>(out: &mut [T], work: &NeighbourReduce<T>) {
+    if let Some(starts) = work.groups {
+        return reduce_in_groups::<T, J>(out, work, starts);
+    }
+    let arch = pulp::Arch::new();
+    let adjacencies: Vec<Entries<T>> =
+        work.adjacencies.iter().map(|adjacency| Entries::new(adjacency, work.factor)).collect();
+    let block = rows_per_block(work.columns);
+    split_rows(out, work.unit_starts, work.columns).into_par_iter().with_max_len(1).for_each(
+        |(first_row, part)| {
+            let mut evaluator = Evaluator::new(arch, &work.epilogue, work.columns);
+            for (index, out) in part.chunks_mut(block * work.columns).enumerate() {
+                let first_row = first_row + index * block;
+                match work.source {
+                    Some(source) => reduce_rows::<T, J>(
+                        arch,
+                        out,
+                        &adjacencies,
+                        first_row,
+                        source,
+                        work.columns,
+                    ),
+                    None => reduce_ones::<T, J>(out, &adjacencies, first_row),
+                }
+                evaluator.apply(first_row, out);
+            }
+        },
+    );
+}
+
+/// Reduces the groups that start at these slots as rows are, and rows of these.
+fn reduce_in_groups<T: Scalar, J: Join<T>>(
+    out: &mut [T],
+    work: &NeighbourReduce<T>,
+    starts: &[u64],
+) {
+    let arch = pulp::Arch::new();
+    let rows = Entries::new(&work.adjacencies[0], work.factor);
+    let groups = [Entries { offsets: starts, ..rows }];
+    let reduce = |out: &mut [T], first: usize| match work.source {
+        Some(source) => reduce_rows::<T, J>(arch, out, &groups, first, source, work.columns),
+        None => reduce_ones::<T, J>(out, &groups, first),
+    };
+    let block = rows_per_block(work.columns);
+    let kernel = GroupKernel { start: J::START, join: J::join, reduce: &reduce, block };
+    reduce_groups(out, work, starts, &kernel);
+}
+
+/// An adjacency from some entry on.
+#[derive(Clone, Copy)]
+pub(crate) struct Entries<'a, T> {
+    pub(crate) offsets: &'a [u64],
+    /// Entries from `first_entry` on.
+    pub(crate) neighbours: &'a [u32],
+    /// Factors of these entries; `None` where all are 1.
+    pub(crate) weights: Option<&'a [T]>,
+    pub(crate) first_entry: u64,
+}
+
+impl<'a, T: Scalar> Entries<'a, T> {
+    fn new(adjacency: &Adjacency<'a, T>, factor: EdgeFactor) -> Self {
+        let weights = if factor == EdgeFactor::Weight { adjacency.weights } else { None };
+        Entries {
+            offsets: adjacency.offsets,
+            neighbours: adjacency.neighbours,
+            weights,
+            first_entry: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize) -> (&'a [u32], Option<&'a [T]>) {
+        let start = (self.offsets[row] - self.first_entry) as usize;
+        let end = (self.offsets[row + 1] - self.first_entry) as usize;
+        (&self.neighbours[start..end], self.weights.map(|weights| &weights[start..end]))
+    }
+
+    /// The neighbours `ahead` entries after those of the row, even beyond its end.
+    #[inline(always)]
+    fn neighbours_ahead(&self, row: usize, ahead: Option<usize>) -> &'a [u32] {
+        let start = (self.offsets[row] - self.first_entry) as usize;
+        ahead.and_then(|ahead| self.neighbours.get(start + ahead..)).unwrap_or_default()
+    }
+}
+
+/// Reduces rows `first_row ..` into `out`, without the epilogue.
+#[inline]
+pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(
+    arch: pulp::Arch,
+    out: &mut [T],
+    adjacencies: &[Entries<T>],
+    first_row: usize,
+    source: &[T],
+    columns: usize,
+) {
+    let bytes_of_row = size_of::<T>() * columns.max(1);
+    let ahead =
+        (size_of_val(source) > BYTES_NEAR).then_some((BYTES_AHEAD / bytes_of_row).clamp(8, 32));
+    arch.dispatch(Rows::<T, J> {
+        out,
+        adjacencies,
+        first_row,
+        source,
+        columns,
+        ahead,
+        join: std::marker::PhantomData,
+    });
+}
+
+struct Rows<'w, 'a, T, J> {
+    out: &'w mut [T],
+    adjacencies: &'w [Entries<'a, T>],
+    first_row: usize,
+    source: &'w [T],
+    columns: usize,
+    /// The prefetch distance in entries; `None` for a source that stays in cache.
+    ahead: Option<usize>,
+    join: std::marker::PhantomData<J>,
+}
+
+impl<T: Scalar, J: Join<T>> WithSimd for Rows<'_, '_, T, J> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        match self.columns {
+            0 => {}
+            1 => self.single(),
+            2 => self.exact::<2>(),
+            3 => self.pairs::<2>(),
+            4 => self.exact::<4>(),
+            5..8 => self.pairs::<4>(),
+            8 => self.exact::<8>(),
+            9..16 => self.pairs::<8>(),
+            16 => self.exact::<16>(),
+            17..32 => self.pairs::<16>(),
+            32 => self.exact::<32>(),
+            33..64 => self.pairs::<32>(),
+            64 => self.exact::<64>(),
+            _ => self.pairs::<64>(),
+        }
+    }
+}
+
+impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
+    /// Rows of exactly one tile.
+    #[inline(always)]
+    fn exact<const WIDTH: usize>(mut self) {
+        for (row, out) in std::mem::take(&mut self.out).chunks_exact_mut(WIDTH).enumerate() {
+            let [made] = self.tiles::<WIDTH, 1>(row, WIDTH, [0]);
+            out.copy_from_slice(&made);
+        }
+    }
+
+    /// Rows of at least a tile, two tiles at a time; the last tile ends with the row and overlaps
+    /// columns of the previous one.
+    #[inline(always)]
+    fn pairs<const WIDTH: usize>(mut self) {
+        let columns = self.columns;
+        for (row, out) in std::mem::take(&mut self.out).chunks_exact_mut(columns).enumerate() {
+            let mut first = 0;
+            while first < columns {
+                let at = [first, first + WIDTH].map(|at| at.min(columns - WIDTH));
+                let made = self.tiles::<WIDTH, 2>(row, columns, at);
+                for (at, made) in at.iter().zip(&made) {
+                    out[*at..at + WIDTH].copy_from_slice(made);
+                }
+                first += 2 * WIDTH;
+            }
+        }
+    }
+
+    /// Rows of one column.
+    #[inline(always)]
+    fn single(mut self) {
+        for (row, out) in std::mem::take(&mut self.out).iter_mut().enumerate() {
+            let row = self.first_row + row;
+            let of_side = |adjacency: &Entries<'_, T>| {
+                let (neighbours, weights) = adjacency.row(row);
+                adjacency
+                    .neighbours_ahead(row, self.ahead)
+                    .iter()
+                    .take(neighbours.len())
+                    .for_each(|&later| prefetch_index(self.source, later as usize));
+                self.column(neighbours, weights)
+            };
+            *out = match self.adjacencies {
+                [only] => of_side(only),
+                sides => sides.iter().fold(J::START, |made, side| J::join(made, of_side(side))),
+            };
+        }
+    }
+
+    /// One row: entries go to lanes round-robin; long rows in blocks of entries, whose results go
+    /// to lanes likewise.
+    #[inline(always)]
+    fn column(&self, neighbours: &[u32], weights: Option<&[T]>) -> T {
+        if neighbours.len() <= BLOCK_ENTRIES {
+            return self.block(neighbours, weights);
+        }
+        let mut lanes = [J::START; LANES];
+        for (block, part) in neighbours.chunks(BLOCK_ENTRIES).enumerate() {
+            let start = block * BLOCK_ENTRIES;
+            let made = self.block(part, weights.map(|weights| &weights[start..start + part.len()]));
+            lanes[block % LANES] = J::join(lanes[block % LANES], made);
+        }
+        joined::<T, J>(lanes)
+    }
+
+    #[inline(always)]
+    fn block(&self, neighbours: &[u32], weights: Option<&[T]>) -> T {
+        let message = |entry: usize| {
+            let read = self.source[neighbours[entry] as usize];
+            weights.map_or(read, |weights| weights[entry].times(read))
+        };
+        let whole = neighbours.len() / LANES * LANES;
+        let mut made = J::START;
+        if whole > 0 {
+            let mut lanes = [J::START; LANES];
+            for first in (0..whole).step_by(LANES) {
+                for (lane, made) in lanes.iter_mut().enumerate() {
+                    *made = J::join(*made, message(first + lane));
+                }
+            }
+            made = joined::<T, J>(lanes);
+        }
+        (whole..neighbours.len()).fold(made, |made, entry| J::join(made, message(entry)))
+    }
+
+    /// Tiles of one row that begin at each of `firsts`, `WIDTH` columns each, in registers.
+    #[inline(always)]
+    fn tiles<const WIDTH: usize, const COUNT: usize>(
+        &self,
+        row: usize,
+        columns: usize,
+        firsts: [usize; COUNT],
+    ) -> [[T; WIDTH]; COUNT] {
+        let (row, source) = (self.first_row + row, self.source);
+        let mut made = [[J::START; WIDTH]; COUNT];
+        for adjacency in self.adjacencies {
+            let (neighbours, weights) = adjacency.row(row);
+            let after = adjacency.neighbours_ahead(row, self.ahead);
+            for (entry, &neighbour) in neighbours.iter().enumerate() {
+                if let Some(&later) = after.get(entry) {
+                    prefetch_row::<T, WIDTH, COUNT>(source, later as usize * columns, firsts);
+                }
+                let start = neighbour as usize * columns;
+                match weights {
+                    None => add::<T, J, WIDTH, COUNT>(
+                        &mut made,
+                        source,
+                        firsts.map(|first| start + first),
+                        |message| message,
+                    ),
+                    Some(weights) => add::<T, J, WIDTH, COUNT>(
+                        &mut made,
+                        source,
+                        firsts.map(|first| start + first),
+                        |message| weights[entry].times(message),
+                    ),
+                }
+            }
+        }
+        made
+    }
+}
+
+/// Combines all lanes.
+#[inline(always)]
+fn joined<T: Scalar, J: Join<T>>(lanes: [T; LANES]) -> T {
+    let [a, b, c, d] = lanes;
+    J::join(J::join(a, b), J::join(c, d))
+}
+
+/// Combines the columns at each of `starts` with the accumulators.
+#[inline(always)]
+fn add<T: Scalar, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
+    made: &mut [[T; WIDTH]; COUNT],
+    source: &[T],
+    starts: [usize; COUNT],
+    message: impl Fn(T) -> T,
+) {
+    for (made, start) in made.iter_mut().zip(starts) {
+        for (made, &read) in made.iter_mut().zip(&source[start..start + WIDTH]) {
+            *made = J::join(*made, message(read));
+        }
+    }
+}
+
+/// Prefetches the cache lines of the tiles of a row.
+#[inline(always)]
+fn prefetch_row<T, const WIDTH: usize, const COUNT: usize>(
+    source: &[T],
+    start: usize,
+    firsts: [usize; COUNT],
+) {
+    let in_line = BYTES_OF_LINE / size_of::<T>();
+    for first in firsts {
+        for column in (0..WIDTH).step_by(in_line) {
+            prefetch_index(source, start + first + column);
+        }
+    }
+    if COUNT > 1 {
+        // A row that does not end on a line boundary touches one more line.
+        prefetch_index(source, start + firsts[COUNT - 1] + WIDTH - 1);
+    }
+}
+
+/// Rows of messages that are 1, or the weight.
+fn reduce_ones<T: Scalar, J: Join<T>>(out: &mut [T], adjacencies: &[Entries<T>], first_row: usize) {
+    for (row, out) in out.iter_mut().enumerate() {
+        *out = J::START;
+        for adjacency in adjacencies {
+            let (neighbours, weights) = adjacency.row(first_row + row);
+            for entry in 0..neighbours.len() {
+                *out = J::join(*out, weights.map_or(T::ONE, |weights| weights[entry]));
+            }
+        }
+    }
+}

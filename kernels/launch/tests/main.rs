@@ -1,0 +1,12 @@
+//! The tests of launch lists, one theme a module. `UPDATE=1` with the name of a module writes its
+//! golden text anew.
+//!
+//! Graphs, golden cases and random programs are in `tests/support`.
+#![allow(clippy::unwrap_used)]
+
+mod golden;
+mod listings;
+mod lowering;
+mod programs;
+mod settings;
+mod validation;
