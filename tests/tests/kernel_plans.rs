@@ -6,7 +6,7 @@ use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 use crate::damage::{forge, replace};
 
-const FILES: [&str; 3] = ["launches.arrow", "kernels.arrow", "kernels.cu"];
+const FILES: [&str; 4] = ["launches.arrow", "kernels.arrow", "tiers.arrow", "kernels.cu"];
 
 /// Plans a recipe for an H200.
 fn plan(sandbox: &Sandbox, recipe: &Recipe) {

@@ -727,6 +727,32 @@ fn run_launches_the_kernels_of_its_plan() {
     none("`run` emits kernels, which are the plan's", found.collect());
 }
 
+/// Rows of the tuning table that `run` may read: of transfers and of what it replays.
+const TUNING_OF_RUN: [&str; 5] =
+    ["upload_bytes", "upload_rows", "readback_gap_bytes", "epochs_per_graph", "pinned_state_bytes"];
+/// The file that lists the walks that no artifact has, and divides them as `plan` does the others.
+const LISTS_OF_RUN: &str = "stages/run/src/cuda/edge_order.rs";
+
+#[test]
+fn run_has_no_threshold_of_a_schedule() {
+    let of_run = rust().into_iter().filter(|(path, _)| path.starts_with("stages/run/src/"));
+    let found = of_run.flat_map(|(path, text)| {
+        let own = production(&text);
+        let read = own.split("tuning::").skip(1).map(|rest| {
+            rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+                .next()
+                .unwrap_or("")
+        });
+        let rows = read.filter(|row| !TUNING_OF_RUN.contains(row) && *row != "tuning");
+        let mut named: Vec<String> = rows.map(|row| format!("{path}: tuning::{row}")).collect();
+        if own.contains("TierCounts::choose") && path != LISTS_OF_RUN {
+            named.push(format!("{path}: TierCounts::choose"));
+        }
+        named
+    });
+    none("`run` decides by a threshold, which is the plan's", found.collect());
+}
+
 /// The device names in the code of a source of `run` that has to know none.
 fn devices_named(name: &str, text: &str) -> Vec<&'static str> {
     let file = name.strip_prefix("stages/run/src/").unwrap_or("");

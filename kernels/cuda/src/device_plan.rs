@@ -3,12 +3,12 @@
 //! promises  it names every kernel with its grid, its parameters and what it writes; which kernels
 //!           and schedules each launch has, which buffers are never stored, and how much scratch
 //!           they share; it is written with the plan, and `run` launches what it says
-//! never     decides anything; holds text of a kernel, or a number that depends on a graph's edges
+//! never     decides anything; holds text of a kernel; `tiers` alone depends on a graph's edges
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ScheduleKind;
+use super::{ScheduleKind, TierCounts};
 use warploom_ir::Direction;
 use warploom_launch::{BufferName, Rows};
 
@@ -39,6 +39,9 @@ pub struct DevicePlan {
     pub watch: Vec<Kernel>,
     /// Buffers that are never materialised: their readers compute them.
     pub unmade: Vec<BufferName>,
+    /// How many rows of a walk have several blocks, a block or a warp each, for walks whose degrees
+    /// were known.
+    pub tiers: BTreeMap<(WalkedLists, Cut), TierCounts>,
 }
 
 impl DevicePlan {
@@ -50,6 +53,19 @@ impl DevicePlan {
     /// All its kernels: those of launches, then those between epochs.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
         self.launches.iter().flatten().chain(&self.clockwork).chain(&self.watch)
+    }
+
+    /// The walks that some kernel divides into tiers, each with its cut.
+    pub fn walks_in_tiers(&self) -> BTreeSet<(WalkedLists, Cut)> {
+        let of_argument = |argument: &Argument| match argument {
+            Argument::Count(walked, cut, _) => Some((walked.clone(), *cut)),
+            _ => None,
+        };
+        let of_grid = |kernel: &Kernel| match &kernel.blocks {
+            Blocks::Items { walked, cut, .. } => Some((walked.clone(), *cut)),
+            _ => None,
+        };
+        self.arguments().filter_map(of_argument).chain(self.kernels().filter_map(of_grid)).collect()
     }
 
     /// Adds the next launch of the list, which needs so many bytes of scratch.
@@ -141,7 +157,7 @@ pub enum Blocks {
 
 impl Blocks {
     /// Its numbers, for people.
-    pub fn describe(&self) -> String {
+    pub fn describe(&self, planned: &DevicePlan) -> String {
         let with_slices = |text: String, slices: u32| match slices {
             0 | 1 => text,
             slices => format!("{text}, {slices} column slices"),
@@ -150,7 +166,11 @@ impl Blocks {
             Blocks::Rows { each, slices, .. } => {
                 with_slices(format!("{each} rows a block"), *slices)
             }
-            Blocks::Items { cut, slices, .. } => with_slices(cut.describe(), *slices),
+            Blocks::Items { walked, cut, slices } => {
+                let tiers = planned.tiers.get(&(walked.clone(), *cut));
+                let tiers = tiers.map_or_else(String::new, TierCounts::describe);
+                with_slices(cut.describe() + &tiers, *slices)
+            }
             Blocks::Parts { each, most, tiles: [across, down], .. } => {
                 let most = match *most {
                     u32::MAX => String::new(),

@@ -34,6 +34,7 @@ mod statement_text;
 mod statements;
 mod tensor_core_products;
 mod tensor_core_shapes;
+mod tiers;
 pub mod training_control;
 mod unfused_edge_ops;
 mod walk_lowering;
@@ -49,6 +50,7 @@ pub use device_plan::{
     Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, Tier, WalkedLists,
 };
 pub use schedule_kinds::ScheduleKind;
+pub use tiers::{TierCounts, WalkedDegrees};
 
 use kernel_parameters::Parameters;
 

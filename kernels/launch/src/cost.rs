@@ -115,19 +115,21 @@ impl ListNeeds {
         self.ends |= (seen && !at_hand) || matches!(op, Op::Winner(..) | Op::Others(_));
     }
 
-    /// Bytes of these lists as a run on a CPU builds them.
-    pub(super) fn bytes(self, facts: &GraphFacts) -> u64 {
-        let list = facts
-            .nodes
-            .saturating_add(1)
-            .saturating_mul(8)
-            .saturating_add(facts.edges.saturating_mul(2 * INDEX));
+    /// Bytes of the lists by vertex, which a run on a CPU maps.
+    pub(super) fn mapped_bytes(self, facts: &GraphFacts) -> u64 {
+        let offsets = facts.nodes.saturating_add(1).saturating_mul(8);
+        let list = offsets.saturating_add(facts.edges.saturating_mul(2 * INDEX));
         let directions = u64::from(self.incoming) + u64::from(self.outgoing);
+        list.saturating_mul(directions)
+    }
+
+    /// Bytes of the other lists, which it makes.
+    pub(super) fn own_bytes(self, facts: &GraphFacts) -> u64 {
         let by_edge = facts.edges.saturating_mul(
             if self.ends { 2 * INDEX } else { 0 } + if self.relations { 2 } else { 0 },
         );
         let by_graph = if self.graphs { facts.nodes.saturating_mul(2 * INDEX) } else { 0 };
-        sum([list.saturating_mul(directions), by_edge, by_graph])
+        sum([by_edge, by_graph])
     }
 }
 

@@ -239,7 +239,7 @@ impl LaunchList {
         self.launches().iter().any(is_of)
     }
 
-    /// Mapped edges, and the lists that are built from them.
+    /// Mapped edges and lists, and lists that are made.
     fn edges(&self, uses: &mut MemoryUses, needs: Needs, facts: &GraphFacts) {
         let GraphFacts { nodes, edges, .. } = *facts;
         let offsets = nodes.saturating_add(1).saturating_mul(8);
@@ -262,13 +262,8 @@ impl LaunchList {
             if needs.outgoing { weights.saturating_mul(facts.bytes_per_real) } else { 0 },
             LOADING,
         );
-        let lists = needs.lists.bytes(facts);
-        uses.own("lists of edges", lists, ALWAYS);
-        if lists > 0 {
-            // Ends of edges are computed for the lists, and freed if nothing else reads them.
-            let ends = if needs.lists.ends { 0 } else { edges.saturating_mul(8) };
-            uses.own("lists on the way", sum([ends, offsets]), LOADING);
-        }
+        uses.mapped.push((needs.lists.mapped_bytes(facts), ALWAYS));
+        uses.own("lists of edges", needs.lists.own_bytes(facts), ALWAYS);
     }
 
     /// The input of a buffer: mapped, or its copy.

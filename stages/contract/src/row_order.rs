@@ -1,9 +1,9 @@
 //! row_order: what an order of the nodes is worth for a sum over neighbours. One definition, for
-//! the profile of a graph and for the figures before and after of a permutation; and the order by
-//! degree, for renumbering and for launching.
+//! the profile of a graph and for the figures before and after of a permutation; the order by
+//! degree, for renumbering; and the order in which a GPU takes rows.
 //!
 //! promises  exact, and the same bits for any number of threads
-//! limits    O(edges) time and nothing that grows, but for the order by degree
+//! limits    O(edges) time and nothing that grows, but for orders of rows: 16 bytes a row
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,13 @@ pub struct AesRule {
 /// Rows of 16 f32 values in a line of 128 bytes.
 const ROWS_PER_LINE: u32 = 2;
 const EDGES_PER_GROUP: usize = 32;
+/// Rows from which on they may not stay in the L2 of a GPU, so that near rows stay beside each
+/// other. Measured in 2026-11-29-nvidia-h200-walked-order.
+const WINDOWED_ROWS: usize = 1 << 16;
+/// Rows of a window: about as many as a processor has in flight.
+const WINDOW_ROWS: u64 = 256;
+/// A row of more edges than the mean is taken out of its window, but none of fewer than these.
+const SORTED_ABOVE_LEAST: u64 = 16;
 /// Rows that one task looks at, at least.
 const ROWS_PER_TASK: usize = 1 << 12;
 
@@ -84,6 +91,50 @@ pub fn order_by_degree(
         (0..nodes as u32).into_par_iter().map(|node| (key(degree_of(node)), node)).collect();
     pairs.par_sort_unstable();
     pairs.into_par_iter().map(|(_, node)| node).collect()
+}
+
+/// The order in which a GPU takes rows: those of many edges first, because all else would wait for
+/// them; the others near their neighbours, because these read the same rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WalkOrder {
+    /// Consecutive rows within which those with most edges come first.
+    pub window_rows: u64,
+    /// Rows of more edges come before all windows, those with most edges first.
+    pub sorted_above: u64,
+}
+
+impl WalkOrder {
+    /// Rows by falling degree.
+    pub fn by_degree(rows: usize) -> Self {
+        WalkOrder { window_rows: rows as u64, sorted_above: 0 }
+    }
+
+    /// The order for a graph of so many rows and edges.
+    pub fn choose(rows: usize, edges: u64) -> Self {
+        if rows < WINDOWED_ROWS {
+            return WalkOrder::by_degree(rows);
+        }
+        let sorted_above = (edges / rows as u64).max(SORTED_ABOVE_LEAST);
+        WalkOrder { window_rows: WINDOW_ROWS, sorted_above }
+    }
+
+    /// So many rows in this order; rows of equal degree ascend.
+    pub fn sort(self, rows: usize, degree_of: impl Fn(u32) -> u64 + Sync) -> Vec<u32> {
+        // Pairs are sorted faster than rows whose degrees are looked up.
+        let pairs = (0..rows as u32).into_par_iter().map(|row| (!degree_of(row), row));
+        let is_long = |pair: &(u64, u32)| !pair.0 > self.sorted_above;
+        let (mut pairs, mut short): (Vec<(u64, u32)>, Vec<(u64, u32)>) = pairs.partition(is_long);
+        pairs.par_sort_unstable();
+        let window = (self.window_rows as usize).max(1);
+        if window < short.len() {
+            short.par_chunks_mut(window).for_each(|window| window.sort_unstable());
+        } else {
+            short.par_sort_unstable();
+        }
+        pairs.append(&mut short);
+        pairs.into_par_iter().map(|(_, row)| row).collect()
+    }
 }
 
 fn lines_per_group(sources: &[u32]) -> f64 {

@@ -18,11 +18,13 @@ pub struct Side<'a> {
     pub name: &'static str,
     /// Its rows.
     pub rows: Rows<'a>,
+    /// Id of each edge.
+    pub edge_ids: &'a [u64],
 }
 
 impl<'a> Side<'a> {
     fn new(name: &'static str, direction: &'a Direction) -> Self {
-        Side { name, rows: direction.rows() }
+        Side { name, rows: direction.rows(), edge_ids: &direction.edges }
     }
 
     /// The name of a table over its edges.

@@ -19,6 +19,7 @@ pub mod sorted_columns;
 #[cfg(test)]
 mod tests;
 pub mod tiles;
+pub mod walked_lists;
 
 use warploom_contract::{
     StageError, Violation,
@@ -69,7 +70,9 @@ pub fn build(
     request: &PartitionRequest,
 ) -> Result<Vec<Table>, StageError> {
     Ok(match scheme {
-        Scheme::Rows { unit_edges, .. } => build_tables(csr, |side| rows::build(side, *unit_edges)),
+        Scheme::Rows { unit_edges, walk, .. } => {
+            build_tables(csr, |side| rows::build(side, *unit_edges, *walk))
+        }
         Scheme::NeighbourGroups { ngs, dw, block_threads, .. } => {
             let of_block = group_spans::groups_per_block(*dw, *block_threads);
             build_tables(csr, |side| neighbour_groups::build(side, *ngs, of_block))
@@ -97,8 +100,9 @@ pub fn build(
 /// Expands a scheme's tables to edges and compares them with the csr; returns the padding.
 pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     match scheme {
-        Scheme::Rows { unit_edges, units, unit_edges_max } => {
-            rows::prove(csr, tables, *unit_edges, *units, *unit_edges_max)
+        Scheme::Rows { unit_edges, units, unit_edges_max, walk } => {
+            rows::prove(csr, tables, *unit_edges, *units, *unit_edges_max)?;
+            prove_both(csr, |side| walked_lists::prove(side, tables, *walk).map(|()| None))
         }
         Scheme::NeighbourGroups { ngs, dw, block_threads, .. } => {
             let of_block = group_spans::groups_per_block(*dw, *block_threads);

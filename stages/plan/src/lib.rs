@@ -19,6 +19,7 @@ pub mod printed_forms;
 mod row_locality;
 mod schedule_reasons;
 mod time_prediction;
+mod walk_tiers;
 
 use std::collections::BTreeMap;
 
@@ -54,6 +55,7 @@ use warploom_spec::{Dtype, EdgeSchedule, LaunchSchedules, Loss, Mode, PartitionS
 use features::MemoryNeeds;
 use group_division::{Divisions, LaunchDivisions};
 use schedule_reasons::cpu_schedule_reasons;
+use walk_tiers::WalkTiers;
 
 /// The setting that decides the widths of a program, where it has one.
 const WIDTH: &str = "hidden";
@@ -170,8 +172,9 @@ impl Stage for PlanStage {
         }
         let known = GraphInputs::read(inputs, request, &list)?;
         list.lines.clear();
-        let emitted = emit_for_gpu(request, &list, &known)
+        let mut emitted = emit_for_gpu(request, &list, &known)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        known.walks.add_to(emitted.as_mut());
         let planned = group_division::to_page(&known.walked(emitted.as_ref()));
         if planned != page.division {
             return Err(Violation::new(format!(
@@ -277,6 +280,8 @@ struct GraphInputs {
     entries: Vec<Option<usize>>,
     /// What each launch is to walk by.
     chosen: LaunchDivisions,
+    /// How a GPU divides walks.
+    walks: WalkTiers,
 }
 
 impl GraphInputs {
@@ -300,6 +305,7 @@ impl GraphInputs {
             divisions,
             entries,
             chosen,
+            walks: WalkTiers::read(inputs, is_gpu(request))?,
         })
     }
 
@@ -600,7 +606,7 @@ fn fit_memory(
     known: &GraphInputs,
     on_step: &dyn Fn(),
 ) -> Result<(Option<Emitted>, MemoryNeeds), StageError> {
-    let emitted = drop_unstored_buffers(request, list, facts, known, on_step)?;
+    let mut emitted = drop_unstored_buffers(request, list, facts, known, on_step)?;
     let found = memory_needs(request, emitted.as_ref(), list, facts, known);
     on_step();
     let is_moved = list
@@ -608,10 +614,12 @@ fn fit_memory(
         .zip(found.host.as_ref())
         .is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
+        known.walks.add_to(emitted.as_mut());
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted = drop_unstored_buffers(request, list, facts, known, on_step)?;
+    let mut emitted = drop_unstored_buffers(request, list, facts, known, on_step)?;
+    known.walks.add_to(emitted.as_mut());
     let found = memory_needs(request, emitted.as_ref(), list, facts, known);
     on_step();
     Ok((emitted, found))

@@ -15,7 +15,7 @@ mod pipelined_epochs;
 use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{self, OnHost, Plan};
-use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_contract::{Context, ErrorKind, StageError, progress::Phase};
 use warploom_cpu::optimizer::Optimizer;
 use warploom_cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
 use warploom_cuda::{Argument, Emitted, WalkedLists, loss_of};
@@ -41,6 +41,7 @@ use crate::{
 };
 
 pub use backend::CudaBackend;
+pub use kernel_arguments::row_list_needs;
 use kernel_arguments::{Layout, MemorySpace};
 use pipelined_epochs::{BatchInFlight, ReadbackBuffers};
 pub use warploom_shell::device_errors::device_error;
@@ -121,25 +122,22 @@ impl GpuExecutor {
         data: &Data<T>,
         seed: u64,
     ) -> Result<Self, StageError> {
+        let opening = Phase::begin(context.progress, "opening the GPU", 1, "devices");
         let gpu = Gpu::open(planned.facts.ordinal).map_err(device_error)?;
+        drop(opening);
         let bytes_free = gpu.facts().memory_free_bytes;
         let emitted = &planned.kernels.plan;
         let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
-        let lists = kernel_arguments::build_walked_lists(list, emitted, emitted.processors, data);
+        let lists = kernel_arguments::build_walked_lists(list, emitted, data);
+        let tiers = kernel_arguments::complete_tiers(emitted, &lists)?;
         let layout =
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
         let pinned = pin_features(context, &gpu, &layout, planned.host)?;
         let memory = gpu.allocate(layout.bytes).map_err(device_error)?;
         let (kind, columns) = loss_of(list).unwrap_or((Loss::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
-        let bound = kernel_arguments::BoundArguments {
-            layout: &layout,
-            bases,
-            lists: &lists,
-            data,
-            processors: emitted.processors,
-            seed,
-        };
+        let bound =
+            kernel_arguments::BoundArguments { layout: &layout, bases, data, tiers: &tiers, seed };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let calls = emitted
             .launches
@@ -184,8 +182,11 @@ impl GpuExecutor {
             .gpu
             .fill(&executor.memory, 0, executor.layout.bytes, unwritten)
             .map_err(device_error)?;
+        let copying =
+            Phase::begin(context.progress, "copying inputs", executor.layout.bytes, "bytes");
         executor.upload_inputs(list, program, buffers, data, &lists)?;
         executor.gpu.wait().map_err(device_error)?;
+        drop(copying);
         Ok(executor)
     }
 

@@ -37,7 +37,9 @@ use warploom_contract::{
         plan::{self, Memory, Plan},
     },
     process_memory::MemoryMonitor,
+    progress::Phase,
 };
+use warploom_cuda::Emitted;
 use warploom_device::EnergyMeter;
 use warploom_ir::Loss;
 use warploom_launch::{Body, LaunchList};
@@ -180,19 +182,15 @@ fn execute_plan<T: Precision>(
     } else {
         Needs::from_list(list)
     };
-    let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;
-    if let Some(planned) = &page.division {
-        let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-        match request.device.kind {
-            warploom_device::Kind::Cpu => {
-                data.divide(Division::read(inputs, &csr, planned)?, &csr);
-            }
-            warploom_device::Kind::Cuda => {
-                data.device_groups = Some(DeviceGroups::open(inputs, &csr, planned)?);
-            }
-        }
-    }
-    let mut backend = make_backend(context, inputs, request, page, memory, list, data)?;
+    let kernels = (request.device.kind == warploom_device::Kind::Cuda)
+        .then(|| kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list))
+        .transpose()?;
+    let row_needs = kernels.as_ref().map(|kernels| cuda::row_list_needs(&kernels.plan));
+    let loading = Phase::begin(context.progress, "loading inputs", 1, "graphs");
+    let mut data = upload::load_data::<T>(context, inputs, list, needs, row_needs, request)?;
+    load_groups(inputs, request, page, &mut data)?;
+    drop(loading);
+    let mut backend = make_backend(context, request, page, memory, list, data, kernels.as_ref())?;
     let started = Instant::now();
     let done =
         compute(context, list, request, &mut *backend, &mut checkpoints).map_err(|error| {
@@ -228,6 +226,26 @@ fn execute_plan<T: Precision>(
             joules: meter.as_ref().and_then(EnergyMeter::joules),
         },
     )
+}
+
+/// Opens the groups of neighbours that launches of a plan walk by.
+fn load_groups<T: Precision>(
+    inputs: &Inputs,
+    request: &RunRequest,
+    page: &Plan,
+    data: &mut Data<T>,
+) -> Result<(), StageError> {
+    let Some(planned) = &page.division else { return Ok(()) };
+    let csr = Csr::open(inputs.get(Kind::Csr)?)?;
+    match request.device.kind {
+        warploom_device::Kind::Cpu => {
+            data.divide(Division::read(inputs, &csr, planned)?, &csr);
+        }
+        warploom_device::Kind::Cuda => {
+            data.device_groups = Some(DeviceGroups::open(inputs, &csr, planned)?);
+        }
+    }
+    Ok(())
 }
 
 /// Trains or iterates, as the list says.
@@ -267,23 +285,21 @@ fn describe_saved_state(error: StageError) -> StageError {
     }
 }
 
-/// Makes the backend of a list: the device of the request.
+/// Makes the backend of a list: the device of the request, a GPU where there are kernels.
 fn make_backend<T: Precision>(
     context: &Context,
-    inputs: &Inputs,
     request: &RunRequest,
     page: &Plan,
     memory: &Memory,
     list: &LaunchList,
     data: Data<T>,
+    kernels: Option<&Emitted>,
 ) -> Result<Box<dyn Backend<T>>, StageError> {
     let (device, seed) = (&request.device, request.spec.seed);
-    match device.kind {
-        warploom_device::Kind::Cpu => Ok(Box::new(CpuBackend::new(list, data, seed)?)),
-        warploom_device::Kind::Cuda => {
-            let kernels = kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list)?;
-            let planned =
-                cuda::GpuPlan { facts: device, kernels: &kernels, host: page.host.as_ref() };
+    match kernels {
+        None => Ok(Box::new(CpuBackend::new(list, data, seed)?)),
+        Some(kernels) => {
+            let planned = cuda::GpuPlan { facts: device, kernels, host: page.host.as_ref() };
             let backend = CudaBackend::new(context, list, data, seed, planned)
                 .map_err(|error| cuda::add_fitting_settings(error, page, memory, device.ordinal));
             Ok(Box::new(backend?))

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Serialize, de::DeserializeOwned};
 use warploom_contract::{
     Artifact, StageError,
-    kinds::plan::{self, KernelFacts, KernelRow, KernelTables, LaunchRow, Part, Plan},
+    kinds::plan::{self, KernelFacts, KernelRow, KernelTables, LaunchRow, Part, Plan, TierRow},
 };
-use warploom_cuda::{DevicePlan, Emitted, Kernel, ScheduleKind};
+use warploom_cuda::{DevicePlan, Emitted, Kernel, ScheduleKind, TierCounts};
 use warploom_launch::LaunchList;
 
 /// The tables of what was emitted for a list, and what its kernels share.
@@ -51,7 +51,12 @@ pub fn to_tables(
                 writes: emitted.writes.get(&kernel.name).cloned().unwrap_or_default(),
             })
         });
+    let tiers = emitted.tiers.iter().map(|((walked, cut), tiers)| {
+        let counts = [tiers.hubs, tiers.pieces, tiers.blocks, tiers.warps, tiers.all];
+        Ok(TierRow { walk: to_text(walked)?, cut: to_text(cut)?, counts })
+    });
     let tables = KernelTables {
+        tiers: tiers.collect::<Result<_, StageError>>()?,
         launches: launches.collect::<Result<_, StageError>>()?,
         kernels: kernels.collect::<Result<_, StageError>>()?,
         source: emitted.source.clone(),
@@ -81,7 +86,7 @@ fn from_tables(
     tables: KernelTables,
     list: &LaunchList,
 ) -> Result<Emitted, (&'static str, String)> {
-    let [launches_file, kernels_file, _] = plan::KERNEL_FILES;
+    let [launches_file, kernels_file, _, tiers_file] = plan::KERNEL_FILES;
     let in_list = list.launches();
     let is_same = tables.launches.len() == in_list.len()
         && tables.launches.iter().zip(&in_list).all(|(row, launch)| row.name == launch.name);
@@ -136,15 +141,24 @@ fn from_tables(
         }
     }
     planned.writes = writes;
+    for (number, row) in tables.tiers.iter().enumerate() {
+        let wrong = |error: serde_json::Error| {
+            (tiers_file, format!("row {number}: expected a walk and its cut, found {error}"))
+        };
+        let walk = (of_text(&row.walk).map_err(wrong)?, of_text(&row.cut).map_err(wrong)?);
+        let [hubs, pieces, blocks, warps, all] = row.counts;
+        planned.tiers.insert(walk, TierCounts { hubs, pieces, blocks, warps, all });
+    }
     Ok(Emitted { source: tables.source, plan: planned })
 }
 
 /// The first file whose tables differ from what is expected, and where.
 pub fn find_difference(expected: &KernelTables, found: &KernelTables) -> Option<String> {
-    let [launches_file, kernels_file, source_file] = plan::KERNEL_FILES;
+    let [launches_file, kernels_file, source_file, tiers_file] = plan::KERNEL_FILES;
     let differs = |file: &str, row: Option<usize>| row.map(|row| format!("{file}: row {row}"));
     differs(launches_file, first_difference(&expected.launches, &found.launches))
         .or_else(|| differs(kernels_file, first_difference(&expected.kernels, &found.kernels)))
+        .or_else(|| differs(tiers_file, first_difference(&expected.tiers, &found.tiers)))
         .or_else(|| {
             let [expected, found] =
                 [expected, found].map(|tables| tables.source.lines().collect::<Vec<_>>());

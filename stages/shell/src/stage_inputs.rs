@@ -116,12 +116,18 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
         }
         // A run on a CPU copies rows if nodes are renumbered.
         Kind::Permutation => Reads { facts: [permutation::RENUMBERED].into(), ..Reads::default() },
-        // The plan decides which launches go by groups, and for a CPU reports how rows are divided.
+        // The plan decides which launches go by groups; for a CPU it reports how rows are divided,
+        // and for a GPU where rows start in its order says how many have a block or a warp.
         Kind::Partition => {
             let units = partition::UNITS.into_iter().filter(|_| !is_gpu);
             let groups = partition::GROUP_TABLES.into_iter().chain(partition::SPAN_TABLES);
-            let counts = Names(units.chain(groups).chain(partition::GROUP_SETTINGS).collect());
-            Reads { counts, ..Reads::default() }
+            let of_walks = ["edges", partition::SORTED_ABOVE].into_iter().filter(|_| is_gpu);
+            let counts = units.chain(groups).chain(partition::GROUP_SETTINGS).chain(of_walks);
+            Reads {
+                files: Names(partition::OFFSETS_FILES.into_iter().filter(|_| is_gpu).collect()),
+                counts: Names(counts.collect()),
+                ..Reads::default()
+            }
         }
         _ => Reads::default(),
     }
@@ -130,6 +136,9 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
 /// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of the
 /// divisions, rows and groups of neighbours.
 pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
+    let lists: &[&str] =
+        if device == DeviceKind::Cpu { &partition::ROWS_FILES } else { &partition::WALK_FILES };
+    let sorted = [partition::SORTED_ABOVE].into_iter().filter(|_| device == DeviceKind::Cuda);
     let spans = partition::SPAN_FILES.into_iter().filter(|_| device == DeviceKind::Cuda);
     let groups = partition::GROUP_FILES.into_iter().chain(spans);
     match kind {
@@ -154,7 +163,8 @@ pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
             Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
         }
         Kind::Partition => Reads {
-            files: Names(partition::ROWS_FILES.into_iter().chain(groups).collect()),
+            files: Names(lists.iter().copied().chain(groups).collect()),
+            counts: Names(sorted.collect()),
             ..Reads::default()
         },
         // The refusal of a run that needs too much memory shows the advice.

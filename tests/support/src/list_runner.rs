@@ -9,16 +9,23 @@ use arrow_buffer::ArrowNativeType;
 use warploom_contract::kinds::{
     csr::Csr,
     graph::EdgeTable,
-    partition::{Column, GroupViews, RowUnits, Table},
+    partition::{
+        Column, GroupViews, RowUnits, Table, Tables,
+        row_lists::{RowEdges, RowLists, WalkedRows},
+    },
 };
 use warploom_contract::progress::{Silence, StopFlag};
+use warploom_contract::row_order::WalkOrder;
 use warploom_contract::{Context, Store};
 use warploom_cpu::{balanced_units, sparse_product::SparseRows};
 use warploom_cuda::{Groups, Matmul, Order};
 use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_launch::{Buffer, Element, GraphFacts, LaunchList, Role, Rows};
-use warploom_partition::{directions::both_sides, schemes::neighbour_groups};
+use warploom_partition::{
+    directions::{Side, both_sides},
+    schemes::{neighbour_groups, walked_lists},
+};
 use warploom_run::{
     backend::Backend,
     buffers::{Aligned, Contents},
@@ -128,11 +135,7 @@ impl ListInputs {
     /// What the executor of a list reads.
     pub fn data<T: Precision>(&self, list: &LaunchList) -> Data<T> {
         let (csr, old_of_new) = self.csr();
-        let units = RowUnits {
-            incoming: balanced_units(&csr.incoming.offsets).into(),
-            outgoing: balanced_units(&csr.outgoing.offsets).into(),
-        };
-        let mut data = Data::<T>::from_graph(&csr, units, Needs::from_list(list));
+        let mut data = Data::<T>::from_graph(&csr, row_lists(&csr), Needs::from_list(list));
         data.old_of_new = old_of_new;
         data.device_groups = asked_groups().map(|groups| divide(&csr, groups));
         // The csr holds f32; what was given goes in as it is.
@@ -508,6 +511,44 @@ fn owned<E: bytemuck::Pod + ArrowNativeType>(values: Vec<E>) -> Contents<E> {
     let mut aligned = Aligned::zeros(values.len()).unwrap();
     aligned.copy_from_slice(&values);
     Contents::Owned(aligned)
+}
+
+/// The lists that the partition of a csr has.
+fn row_lists(csr: &Csr) -> RowLists {
+    let order = WalkOrder::choose(csr.nodes(), csr.edges() as u64);
+    let of_side = |side: Side<'_>| {
+        let tables: Tables = walked_lists::build(side, order).into_iter().collect();
+        let column = |table: &str, column: Option<&str>| {
+            let name = side.table_name(table);
+            match tables.column(&name, column.unwrap_or(&name)) {
+                Ok(Column::U32(numbers)) => numbers.clone(),
+                other => panic!("{name}: expected numbers of 32 bits, found {other:?}"),
+            }
+        };
+        let edges = |table: &str| RowEdges {
+            far: column(table, Some("far")),
+            edge: column(table, Some("edge")),
+            path: table.into(),
+        };
+        let walked = WalkedRows {
+            rows: column("walk_rows", None),
+            offsets: column("walk_offsets", None),
+            edges: edges("walk_edges"),
+            sorted_above: order.sorted_above as u32,
+        };
+        (edges("edges"), walked)
+    };
+    let [(incoming, walked_in), (outgoing, walked_out)] = both_sides(csr).map(of_side);
+    RowLists {
+        units: RowUnits {
+            incoming: balanced_units(&csr.incoming.offsets).into(),
+            outgoing: balanced_units(&csr.outgoing.offsets).into(),
+        },
+        incoming: Some(incoming),
+        outgoing: Some(outgoing),
+        walked_in: Some(walked_in),
+        walked_out: Some(walked_out),
+    }
 }
 
 fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> SparseFeatures<T> {

@@ -117,6 +117,11 @@ impl<'a> Rows<'a> {
         self.len() == 0
     }
 
+    /// How many edges a row has.
+    pub fn degree(self, node: usize) -> u64 {
+        self.offsets[node + 1] - self.offsets[node]
+    }
+
     /// Neighbours of a node.
     pub fn row(self, node: usize) -> &'a [u32] {
         &self.neighbours[self.offsets[node] as usize..self.offsets[node + 1] as usize]

@@ -11,7 +11,7 @@
 //!
 //! | scheme | tables (`*`: once with `in_`, once with `out_`) |
 //! |---|---|
-//! | `rows` | `*_rows`: first row of each unit, and the number of rows; `*_order`: rows by falling degree, same degrees by number |
+//! | `rows` | `*_rows`: first row of each unit, and the number of rows; `*_edges`: far end and id of each edge, by row, then id; `*_walk_rows`, `*_walk_offsets`, `*_walk_edges`: rows in the order in which a GPU takes them, the start of each, and their edges |
 //! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (GNNAdvisor, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: node, first block and number of blocks of each node whose groups lie in several blocks, and, with 0 blocks, of each without a group |
 //! | `merge-path` | `*_merge_path`: row and slot where each chunk starts, and the ends |
 //! | `warp-tiles` | `*_warp_tiles`: row and start slot; `*_warp_tile_first`: first tile of each row, and their number |
@@ -32,9 +32,11 @@ use super::{Depth, need_count, need_file, read_json, write_json};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{View, open_numbers},
+    row_order::WalkOrder,
 };
 
 mod invariants;
+pub mod row_lists;
 mod tables;
 
 pub use tables::{Cells, Column, ColumnFacts, Table, TableFacts, Width};
@@ -42,10 +44,28 @@ pub use tables::{Cells, Column, ColumnFacts, Table, TableFacts, Width};
 /// File that lists the schemes.
 pub const PARTITION_FILE: &str = "partition.json";
 
+/// Count of scheme `rows`: rows of more edges come first in the order of a GPU.
+pub const SORTED_ABOVE: &str = "walk_sorted_above";
 /// Counts of scheme `rows`: edges aimed at, units of in-edges, and edges of the fullest.
 pub const UNITS: [&str; 3] = ["unit_edges", "units", "unit_edges_max"];
-/// Tables of scheme `rows` that hold its units, which every executor of a CPU walks by.
-pub const ROWS_FILES: [&str; 2] = ["in_rows.arrow", "out_rows.arrow"];
+/// Tables of scheme `rows` that a CPU walks by: units of work, and edges by row.
+pub const ROWS_FILES: [&str; 4] =
+    ["in_rows.arrow", "out_rows.arrow", "in_edges.arrow", "out_edges.arrow"];
+/// Where rows start in the order of a GPU.
+pub const OFFSETS_FILES: [&str; 2] = ["in_walk_offsets.arrow", "out_walk_offsets.arrow"];
+/// Those that a GPU walks by, with edges by row where a launch walks both directions or groups.
+pub const WALK_FILES: [&str; 10] = [
+    "in_rows.arrow",
+    "out_rows.arrow",
+    "in_edges.arrow",
+    "out_edges.arrow",
+    "in_walk_rows.arrow",
+    "in_walk_offsets.arrow",
+    "in_walk_edges.arrow",
+    "out_walk_rows.arrow",
+    "out_walk_offsets.arrow",
+    "out_walk_edges.arrow",
+];
 
 /// Scheme `neighbour-groups`, by name.
 pub const NEIGHBOUR_GROUPS: &str = "neighbour-groups";
@@ -108,7 +128,8 @@ pub struct Padding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "name", deny_unknown_fields)]
 pub enum Scheme {
-    /// Runs of rows with about equal numbers of edges, and rows by falling degree.
+    /// Runs of rows with about equal numbers of edges; and the edges of each row as executors walk
+    /// them.
     Rows {
         /// Edges aimed at.
         unit_edges: u64,
@@ -116,6 +137,8 @@ pub enum Scheme {
         units: [u64; 2],
         /// Most edges of a unit: one heavy row may exceed the aim.
         unit_edges_max: u64,
+        /// The order in which a GPU takes rows.
+        walk: WalkOrder,
     },
     /// Groups of at most so many neighbours of one node (GNNAdvisor, section 3.2.1).
     NeighbourGroups {
@@ -359,13 +382,15 @@ pub fn write(
         outputs.count(Kind::Partition, name, count);
     }
     let of_rows = |division: &Division| match &division.scheme {
-        Scheme::Rows { unit_edges, units, unit_edges_max } => {
-            Some([*unit_edges, units[0], *unit_edges_max])
+        Scheme::Rows { unit_edges, units, unit_edges_max, walk } => {
+            Some([*unit_edges, units[0], *unit_edges_max, walk.sorted_above])
         }
         _ => None,
     };
-    for (name, count) in
-        UNITS.into_iter().zip(partition.schemes.iter().find_map(of_rows).into_iter().flatten())
+    for (name, count) in UNITS
+        .into_iter()
+        .chain([SORTED_ABOVE])
+        .zip(partition.schemes.iter().find_map(of_rows).into_iter().flatten())
     {
         outputs.count(Kind::Partition, name, count);
     }

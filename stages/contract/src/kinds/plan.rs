@@ -15,7 +15,9 @@ use serde_json::Value;
 
 mod kernel_tables;
 
-pub use kernel_tables::{KERNEL_FILES, KernelRow, KernelTables, LaunchRow, Part, open_kernels};
+pub use kernel_tables::{
+    KERNEL_FILES, KernelRow, KernelTables, LaunchRow, Part, TierRow, open_kernels,
+};
 
 use super::{Depth, need_file, read_json, write_json};
 pub use crate::kind::ADVICE_FILE;

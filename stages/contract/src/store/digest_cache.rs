@@ -50,9 +50,9 @@ pub(crate) fn recompute_digest(path: &Path) -> io::Result<Digest> {
     read(regular_file::open(path)?)
 }
 
-fn read(mut file: fs::File) -> io::Result<Digest> {
+fn read(file: fs::File) -> io::Result<Digest> {
     let before = Stamp::from_metadata(&file.metadata()?);
-    let digest = Digest::from_open_file(&mut file)?;
+    let digest = Digest::from_open_file(&file)?;
     // The digest of a file that changed while it was read is not cached.
     if Stamp::from_metadata(&file.metadata()?) == before {
         known_digests().insert(before, digest.clone());

@@ -1,22 +1,23 @@
 //! rows: scheme `rows`: ranges of whole rows with about equal work, where a row costs its edges
-//! plus one; and rows by descending degree, for launches that begin with the heaviest.
+//! plus one; and the edges of each row as executors walk them (`walked_lists`).
 //!
 //! promises  units ascend and cover every row once; a unit of several rows stays within the target
 //!           size; rows of equal degree are sorted by number; the division depends on the graph and
 //!           the target size alone
-//! limits    O(rows log rows); 16 bytes for each row and direction beside the tables
+//! limits    O(rows log rows + edges); 24 bytes for each row and direction beside the tables
 use warploom_contract::{
     Violation,
     kinds::{
         csr::Csr,
-        partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
+        partition::{Cells, Scheme, Table, TableFacts, Tables, Width},
     },
-    row_order::order_by_degree,
+    row_order::WalkOrder,
 };
 
 use crate::{
-    check::{check_rows_once, expect_equal},
+    check::expect_equal,
     directions::{Side, both_sides, map_sides},
+    schemes::walked_lists,
     size_estimate::Outline,
 };
 
@@ -30,64 +31,47 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     let unit_edges_max = of_unit.max().unwrap_or(0);
     let facts = |(side, starts): (Side<'_>, &Vec<u32>)| {
         let starts = TableFacts::single(side.table_name("rows"), starts.len() as u64, Width::U32);
-        [starts, TableFacts::single(side.table_name("order"), side.nodes(), Width::U32)]
+        std::iter::once(starts).chain(walked_lists::outline(side))
     };
     let tables = both_sides(csr).into_iter().zip(&units).flat_map(facts).collect();
     let units = units.map(|starts| starts.len() as u64 - 1);
     Outline {
-        scheme: Scheme::Rows { unit_edges, units, unit_edges_max },
+        scheme: Scheme::Rows {
+            unit_edges,
+            units,
+            unit_edges_max,
+            walk: WalkOrder::choose(csr.nodes(), csr.edges() as u64),
+        },
         tables,
         padding: None,
-        scratch_bytes: 32 * csr.nodes() as u64,
+        scratch_bytes: 48 * csr.nodes() as u64,
     }
 }
 
 /// Builds the tables of one direction.
-pub fn build(side: Side<'_>, unit_edges: u64) -> Vec<Table> {
-    let offsets = side.rows.offsets;
-    let order = order_by_degree(
-        side.rows.len(),
-        |row| offsets[row as usize + 1] - offsets[row as usize],
-        false,
-    );
-    vec![
-        Table::single(side.table_name("rows"), Cells::U32(divide_rows(offsets, unit_edges))),
-        Table::single(side.table_name("order"), Cells::U32(order)),
-    ]
+pub fn build(side: Side<'_>, unit_edges: u64, walk: WalkOrder) -> Vec<Table> {
+    let starts = Cells::U32(divide_rows(side.rows.offsets, unit_edges));
+    let mut tables = vec![Table::single(side.table_name("rows"), starts)];
+    tables.extend(walked_lists::build(side, walk));
+    tables
 }
 
-/// Checks independently: assigns rows to units one by one, and compares each pair of rows in the
-/// order.
+/// Checks independently: assigns rows to units one by one.
 pub fn prove(
     csr: &Csr,
     tables: &Tables,
     unit_edges: u64,
     units: [u64; 2],
     unit_edges_max: u64,
-) -> Result<Option<Padding>, Violation> {
+) -> Result<(), Violation> {
     let mut largest = 0;
     for (side, units) in both_sides(csr).into_iter().zip(units) {
         let starts = tables.only_column(&side.table_name("rows"))?;
         expect_equal(|| format!("{}-units", side.name), starts.len() as u64, units + 1)?;
         let starts: Vec<u32> = starts.iter().map(|start| start as u32).collect();
         largest = prove_units(side.name, side.rows.offsets, &starts, unit_edges)?.max(largest);
-        let name = side.table_name("order");
-        let order = tables.only_column(&name)?;
-        check_rows_once(&name, order.iter(), side.rows.len())?;
-        let cost = |place: usize| {
-            let row = order.get(place);
-            (std::cmp::Reverse(side.rows.row(row as usize).len()), row)
-        };
-        if let Some(place) = (1..order.len()).find(|&place| cost(place - 1) >= cost(place)) {
-            let (before, row) = (order.get(place - 1), order.get(place));
-            return Err(Violation::new(format!(
-                "{name}, place {place}: row {row} comes after row {before}, whose degree is not \
-                 larger"
-            )));
-        }
     }
-    expect_equal(|| "most edges of a unit".to_owned(), largest, unit_edges_max)?;
-    Ok(None)
+    expect_equal(|| "most edges of a unit".to_owned(), largest, unit_edges_max)
 }
 
 /// First row of each unit, and the number of rows.

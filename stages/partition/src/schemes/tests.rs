@@ -11,6 +11,7 @@ use warploom_contract::{
         graph::EdgeTable,
         partition::{self, Cells, Column, Division, Partition, Scheme, Table, Tables, Width},
     },
+    row_order::WalkOrder,
 };
 use warploom_extract::group::build_csr;
 use warploom_shell::{StageName, requests::PartitionRequest};
@@ -18,7 +19,8 @@ use warploom_spec::{PartitionSpec, Scheme as Asked};
 use warploom_test_support::{golden_text::assert_golden, graphs};
 
 use crate::{
-    schemes::{build, outline, prove},
+    directions::both_sides,
+    schemes::{build, outline, prove, walked_lists},
     size_estimate::{Outline, Room},
 };
 
@@ -248,38 +250,71 @@ pub(super) fn change_cell(table: &Table, column_index: usize, row: usize, number
     )
 }
 
+/// Changes every number in turn, and expects `is_seen` of the changed tables; returns how many.
+fn change_each(name: &str, tables: &[Table], is_seen: impl Fn(Tables) -> bool) -> usize {
+    let mut changed = 0;
+    for (index, table) in tables.iter().enumerate() {
+        for (column_index, (column_name, column)) in table.columns().iter().enumerate() {
+            for row in 0..column.len() {
+                let known = column.get(row);
+                for number in [known + 1, known.wrapping_sub(1), known ^ 4, u64::MAX] {
+                    let other = change_cell(table, column_index, row, number);
+                    if other == *table {
+                        continue;
+                    }
+                    let all = tables
+                        .iter()
+                        .enumerate()
+                        .map(|(at, table)| if at == index { other.clone() } else { table.clone() });
+                    assert!(
+                        is_seen(all.collect()),
+                        "{name}: {}.{column_name}[{row}] = {number} in place of {known} passed",
+                        table.name
+                    );
+                    changed += 1;
+                }
+            }
+        }
+    }
+    changed
+}
+
 #[test]
 fn no_number_can_be_changed_unseen() {
     let mut changed = 0;
     for (asked, graph) in examples() {
         let (outline, tables) = build_and_prove(&graph, asked, &small_settings());
-        for (index, table) in tables.iter().enumerate() {
-            for (column_index, (name, column)) in table.columns().iter().enumerate() {
-                for row in 0..column.len() {
-                    let known = column.get(row);
-                    for number in [known + 1, known.wrapping_sub(1), known ^ 4, u64::MAX] {
-                        let other = change_cell(table, column_index, row, number);
-                        if other == *table {
-                            continue;
-                        }
-                        let all = tables.iter().enumerate().map(|(at, table)| {
-                            if at == index { other.clone() } else { table.clone() }
-                        });
-                        let found = prove(&outline.scheme, &graph, &all.collect());
-                        let seen =
-                            found.is_err() || found.is_ok_and(|padding| padding != outline.padding);
-                        assert!(
-                            seen,
-                            "{asked}: {}.{name}[{row}] = {number} in place of {known} passed",
-                            table.name
-                        );
-                        changed += 1;
-                    }
-                }
-            }
-        }
+        changed += change_each(asked.name(), &tables, |tables| {
+            let found = prove(&outline.scheme, &graph, &tables);
+            found.is_err() || found.is_ok_and(|padding| padding != outline.padding)
+        });
     }
     assert!(changed > 1000);
+}
+
+#[test]
+fn rows_are_walked_in_windows_behind_those_of_many_edges() {
+    let graph = sixteen();
+    let order = WalkOrder { window_rows: 4, sorted_above: 3 };
+    for side in both_sides(&graph) {
+        let tables = walked_lists::build(side, order);
+        let prove = |tables: &Tables| walked_lists::prove(side, tables, order);
+        let all: Tables = tables.iter().cloned().collect();
+        prove(&all).unwrap_or_else(|wrong| panic!("{}", wrong.0));
+        assert!(change_each(side.name, &tables, |tables| prove(&tables).is_err()) > 500);
+        let rows: Vec<u64> =
+            all.only_column(&side.table_name("walk_rows")).unwrap().iter().collect();
+        let degrees: Vec<u64> = rows.iter().map(|&row| side.rows.degree(row as usize)).collect();
+        let long = degrees.iter().filter(|&&degree| degree > 3).count();
+        assert!(degrees[..long].is_sorted_by(|a, b| a >= b), "{rows:?}: {degrees:?}");
+        for window in rows[long..].chunks(4) {
+            let mut sorted = window.to_vec();
+            sorted.sort_unstable();
+            let skipped = (sorted[0]..sorted[window.len() - 1])
+                .filter(|row| !rows[..long].contains(row) && !window.contains(row));
+            assert_eq!(skipped.count(), 0, "{rows:?}: {window:?} leaves a row out");
+        }
+    }
 }
 
 /// Publishes tables as the stage does.

@@ -68,7 +68,7 @@ pub fn list_kernels(
         };
         let calls = kernels.iter().map(|kernel| KernelLine {
             kernel: Some(kernel.name.clone()),
-            numbers: kernel.blocks.describe(),
+            numbers: kernel.blocks.describe(&planned),
             threads: kernel.threads,
             shared_bytes: kernel.shared_bytes,
             ..line.clone()

@@ -5,16 +5,18 @@
 //!           host is in pinned memory, with the same row strides
 //! never     launches
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use warploom_contract::kinds::partition::GroupViews;
-use warploom_contract::{ErrorKind, StageError};
+use warploom_contract::{
+    ErrorKind, StageError,
+    kinds::partition::{GroupViews, row_lists::RowListNeeds},
+};
 use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_cuda::{
-    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier,
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
     WalkedLists, loss_of,
 };
 use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
@@ -181,52 +183,80 @@ pub struct Layout {
     parts: Vec<(Argument, ByteRange)>,
 }
 
-/// Builds all lists that kernels walk.
-pub fn build_walked_lists<T: Precision>(
-    list: &LaunchList,
-    planned: &DevicePlan,
-    processors: u32,
-    data: &Data<T>,
-) -> BTreeMap<WalkedLists, Items> {
-    let graph = data.edge_graph();
-    let walked = planned.arguments().filter_map(|argument| match argument {
+/// The lists of edges that kernels walk, of the partition.
+pub fn row_list_needs(planned: &DevicePlan) -> RowListNeeds {
+    let mut needs = RowListNeeds::default();
+    for walked in walked_lists(planned) {
+        match walked {
+            WalkedLists::Edges(Direction::Both) => needs.by_number = [true; 2],
+            WalkedLists::Edges(Direction::In) => needs.walked[0] = true,
+            WalkedLists::Edges(Direction::Out) => needs.walked[1] = true,
+            // The csr has them.
+            WalkedLists::CsrEdges(_) | WalkedLists::Entries(..) => {}
+        }
+    }
+    needs
+}
+
+/// What kernels walk.
+fn walked_lists(planned: &DevicePlan) -> BTreeSet<WalkedLists> {
+    let of = |argument: &Argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) | Argument::Slots(_, walked) => {
             Some(walked.clone())
         }
         _ => None,
-    });
-    let mut lists = BTreeMap::new();
-    for walked in walked {
-        let items = |walked: &WalkedLists| match walked {
-            WalkedLists::Edges(direction) => {
-                Items::from_edges(&graph, *direction, &collect_cuts(planned, walked), processors)
-            }
-            // The csr has them.
-            WalkedLists::CsrEdges(_) => None,
-            WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
-                &find_sparse_features(features, list, data)?.as_rows(),
-                *by_columns,
-            )),
-        };
-        if !lists.contains_key(&walked)
-            && let Some(items) = items(&walked)
-        {
-            lists.insert(walked, items);
-        }
-    }
-    lists
-}
-
-/// How kernels divide a list that they walk.
-fn collect_cuts(planned: &DevicePlan, walked: &WalkedLists) -> Vec<Cut> {
-    let of = |argument: &Argument| {
-        if let Argument::Count(of, cut, _) = argument {
-            (of == walked).then_some(*cut)
-        } else {
-            None
-        }
     };
     planned.arguments().filter_map(of).collect()
+}
+
+/// All lists that kernels walk.
+pub fn build_walked_lists<T: Precision>(
+    list: &LaunchList,
+    planned: &DevicePlan,
+    data: &Data<T>,
+) -> BTreeMap<WalkedLists, Items> {
+    let items = |walked: &WalkedLists| match walked {
+        WalkedLists::Edges(direction) => edge_items(*direction, data),
+        WalkedLists::CsrEdges(_) => None,
+        WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
+            &find_sparse_features(features, list, data)?.as_rows(),
+            *by_columns,
+        )),
+    };
+    let made = |walked: WalkedLists| items(&walked).map(|items| (walked, items));
+    walked_lists(planned).into_iter().filter_map(made).collect()
+}
+
+/// The edges of a direction.
+fn edge_items<T: Precision>(direction: Direction, data: &Data<T>) -> Option<Items> {
+    match direction {
+        Direction::Both => Items::of_both(&data.edge_graph()),
+        Direction::In => data.row_lists.walked_in.as_ref().map(Items::from_walk),
+        Direction::Out => data.row_lists.walked_out.as_ref().map(Items::from_walk),
+    }
+}
+
+/// Rows of each tier, by walk and cut.
+pub type Tiers = BTreeMap<(WalkedLists, Cut), TierCounts>;
+
+/// The tiers of the plan, and those of walks whose lists are made here, which no plan can know.
+pub fn complete_tiers(
+    planned: &DevicePlan,
+    lists: &BTreeMap<WalkedLists, Items>,
+) -> Result<Tiers, StageError> {
+    let mut tiers = planned.tiers.clone();
+    for (walked, cut) in planned.walks_in_tiers() {
+        let Some(items) = lists.get(&walked) else { continue };
+        let of_walk =
+            tiers.entry((walked, cut)).or_insert_with(|| items.tiers(cut, planned.processors));
+        let (rows, of_tiers) =
+            (items.row.len() as u64, [of_walk.hubs, of_walk.blocks, of_walk.warps]);
+        if u64::from(of_walk.all) != rows || of_tiers.map(u64::from).iter().sum::<u64>() > rows {
+            let what = format!("tiers.arrow: expected tiers of {rows} rows, found {of_walk:?}");
+            return Err(StageError::new(ErrorKind::Damaged, what));
+        }
+    }
+    Ok(tiers)
 }
 
 /// The sparse features that a buffer stands for.
@@ -565,12 +595,10 @@ pub struct BoundArguments<'a, T: Precision> {
     pub layout: &'a Layout,
     /// The base address on the device, and that on the host.
     pub bases: [u64; 2],
-    /// Lists of edges.
-    pub lists: &'a BTreeMap<WalkedLists, Items>,
     /// The inputs.
     pub data: &'a Data<T>,
-    /// SMs of the device.
-    pub processors: u32,
+    /// Tiers of each walk.
+    pub tiers: &'a Tiers,
     /// The seed of the run.
     pub seed: u64,
 }
@@ -596,10 +624,7 @@ impl<T: Precision> BoundArguments<'_, T> {
                 }
             }
             Argument::Count(walked, cut, tier) => {
-                let items = self.lists.get(walked);
-                ArgumentValue::U32(
-                    items.map_or(0, |items| items.count_tier(*cut, *tier, self.processors)),
-                )
+                ArgumentValue::U32(self.tiers_of(walked, *cut).count(*tier))
             }
             Argument::Groups(direction, groups, list) if list.is_count() => {
                 ArgumentValue::U32(self.group_count(*direction, *groups, *list))
@@ -614,6 +639,11 @@ impl<T: Precision> BoundArguments<'_, T> {
             Argument::Measures if training => ArgumentValue::Pointer(0),
             other => self.layout.argument_range(other).map_or(ArgumentValue::Pointer(0), at),
         })
+    }
+
+    /// How many rows of a walk have several blocks, a block or a warp each.
+    fn tiers_of(&self, walked: &WalkedLists, cut: Cut) -> TierCounts {
+        self.tiers.get(&(walked.clone(), cut)).copied().unwrap_or_default()
     }
 
     /// The number of groups, or of rows whose groups are in several blocks.
@@ -649,21 +679,7 @@ impl<T: Precision> BoundArguments<'_, T> {
                 [self.part_count(*rows, *each, *most), *first, *second]
             }
             Blocks::Items { walked, cut, slices } => {
-                let items = self.lists.get(walked);
-                let count = |tier: Tier| {
-                    items.map_or(0, |items| items.count_tier(*cut, tier, self.processors))
-                };
-                let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
-                let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
-                let light = all - hub - block - warp;
-                [
-                    hub * pieces
-                        + block
-                        + warp.div_ceil(cut.warps)
-                        + light.div_ceil(cut.warps * cut.groups_of_warp * cut.rows_of_group),
-                    *slices,
-                    1,
-                ]
+                [self.tiers_of(walked, *cut).grid_blocks(*cut), *slices, 1]
             }
         };
         Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }

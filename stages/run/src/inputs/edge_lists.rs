@@ -2,9 +2,18 @@
 //!
 //! promises  the edges of a vertex ascend by edge id, so that results do not depend on the order of
 //!           the nodes, unless a user's own groups ask for the order of the csr; only lists that
-//!           are needed are built
-//! limits    fewer than 2^32 edges; memory: 8 bytes an edge for each direction and 8 for the ends
-use warploom_contract::kinds::csr::{Csr, Direction as Side};
+//!           are needed are there; lists by vertex are those of the partition, mapped
+//! limits    fewer than 2^31 edges; memory: 8 bytes an edge for the ends, where a launch reads them
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+use warploom_contract::{
+    arrow_file::View,
+    kinds::{
+        csr::{Csr, Direction as Side},
+        partition::row_lists::{RowEdges, RowLists},
+    },
+};
 use warploom_cpu::balanced_units;
 use warploom_cpu::evaluate::{EdgeGraph, EdgeList};
 use warploom_launch::ListNeeds;
@@ -13,6 +22,9 @@ use crate::inputs::graphs::Graphs;
 
 /// The most edges that 32-bit ids can name in a list over both directions.
 pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
+
+/// Edges that one task reorders, at least.
+const TASK_EDGES: usize = 1 << 14;
 
 /// Edges by vertex and by id; lists that are not needed are empty.
 #[derive(Clone, Debug, Default)]
@@ -37,21 +49,31 @@ pub struct EdgeLists {
 
 #[derive(Clone, Debug)]
 struct VertexEdges {
-    offsets: Vec<u64>,
-    edges: Vec<u32>,
-    far: Vec<u32>,
+    offsets: View<u64>,
+    edges: View<u32>,
+    far: View<u32>,
+}
+
+impl VertexEdges {
+    fn new(side: &Side, lists: &RowEdges) -> Self {
+        let (edges, far) = (lists.edge.clone(), lists.far.clone());
+        VertexEdges { offsets: side.offsets.clone(), edges, far }
+    }
 }
 
 impl EdgeLists {
-    /// Builds the needed lists of a csr whose edge ids were checked.
-    pub fn from_csr(csr: &Csr, wanted: ListNeeds) -> Self {
+    /// The needed lists: those by vertex, of the partition; those by edge, of a csr whose edge ids
+    /// were checked.
+    pub fn new(csr: &Csr, lists: &RowLists, wanted: ListNeeds) -> Self {
         let any = wanted.incoming || wanted.outgoing || wanted.ends;
         if !any && !wanted.relations {
             return EdgeLists::default();
         }
-        let (source, target) = edge_ends(csr);
-        let incoming = wanted.incoming.then(|| list_by_vertex(&csr.incoming, &target, &source));
-        let outgoing = wanted.outgoing.then(|| list_by_vertex(&csr.outgoing, &source, &target));
+        let of = |side: &Side, lists: &Option<RowEdges>| {
+            lists.as_ref().map(|lists| VertexEdges::new(side, lists))
+        };
+        let incoming = of(&csr.incoming, &lists.incoming).filter(|_| wanted.incoming);
+        let outgoing = of(&csr.outgoing, &lists.outgoing).filter(|_| wanted.outgoing);
         let relation = if wanted.relations {
             order_by_edge(csr, csr.types.as_deref().unwrap_or(&[]))
         } else {
@@ -66,7 +88,7 @@ impl EdgeLists {
         });
         let both_units =
             both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
-        let (source, target) = if wanted.ends { (source, target) } else { Default::default() };
+        let (source, target) = if wanted.ends { edge_ends(csr) } else { Default::default() };
         EdgeLists {
             incoming,
             outgoing,
@@ -84,10 +106,8 @@ impl EdgeLists {
     /// slots.
     pub fn order_by_slots(&mut self, csr: &Csr) {
         if let Some(list) = &mut self.incoming {
-            list.edges.iter_mut().zip(csr.incoming.edges.iter()).for_each(|(own, &edge)| {
-                *own = edge as u32;
-            });
-            list.far.copy_from_slice(&csr.incoming.neighbours);
+            list.edges = csr.incoming.edges.iter().map(|&edge| edge as u32).collect();
+            list.far = csr.incoming.neighbours.clone();
         }
     }
 
@@ -123,24 +143,39 @@ pub fn edge_ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Values in the order of in-edges, reordered by edge id; empty for an empty input.
-pub fn order_by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
-    let mut by_edge = vec![N::default(); of_slot.len()];
-    csr.incoming
-        .edges
-        .iter()
-        .zip(of_slot)
-        .for_each(|(&edge, &number)| by_edge[edge as usize] = number);
-    by_edge
+pub fn order_by_edge<N: Bits>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
+    // Each edge is written once: no order of the threads can be seen.
+    let by_edge: Vec<AtomicU32> = of_slot.par_iter().map(|_| AtomicU32::new(0)).collect();
+    csr.incoming.edges.par_iter().zip(of_slot).with_min_len(TASK_EDGES).for_each(
+        |(&edge, &number)| by_edge[edge as usize].store(number.to_bits(), Ordering::Relaxed),
+    );
+    by_edge.into_par_iter().map(|bits| N::from_bits(bits.into_inner())).collect()
 }
 
-/// Edges grouped by vertex. One pass in the order of edge ids keeps that order for each vertex.
-fn list_by_vertex(side: &Side, near: &[u32], far: &[u32]) -> VertexEdges {
-    let mut next: Vec<u64> = side.offsets.to_vec();
-    let (mut edges, mut ends) = (vec![0; near.len()], vec![0; near.len()]);
-    for (edge, (near, far)) in near.iter().zip(far).enumerate() {
-        let slot = next[*near as usize] as usize;
-        next[*near as usize] += 1;
-        (edges[slot], ends[slot]) = (edge as u32, *far);
+/// Numbers of at most 32 bits.
+pub trait Bits: Copy + Send + Sync {
+    /// Its bits.
+    fn to_bits(self) -> u32;
+    /// The number of these bits.
+    fn from_bits(bits: u32) -> Self;
+}
+
+impl Bits for f32 {
+    fn to_bits(self) -> u32 {
+        f32::to_bits(self)
     }
-    VertexEdges { offsets: side.offsets.to_vec(), edges, far: ends }
+
+    fn from_bits(bits: u32) -> Self {
+        f32::from_bits(bits)
+    }
+}
+
+impl Bits for u16 {
+    fn to_bits(self) -> u32 {
+        u32::from(self)
+    }
+
+    fn from_bits(bits: u32) -> Self {
+        bits as u16
+    }
 }

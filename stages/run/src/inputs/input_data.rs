@@ -12,7 +12,7 @@ use warploom_contract::{
     kinds::{
         csr::{Csr, Direction as Side},
         graph::Ids,
-        partition::RowUnits,
+        partition::row_lists::RowLists,
         permutation,
     },
 };
@@ -156,6 +156,8 @@ pub struct Data<T: Precision> {
     pub lists: EdgeLists,
     /// Where these are made from once a loop goes in supersteps after all.
     pub lists_later: Option<(Csr, ListNeeds)>,
+    /// Lists of the partition.
+    pub row_lists: RowLists,
     /// What the buffers of role `given` hold, by their names.
     pub given: BTreeMap<BufferName, InputRows<T>>,
     /// Dense features.
@@ -185,7 +187,8 @@ pub struct Data<T: Precision> {
 
 impl<T: Precision> Data<T> {
     /// A graph alone, in its own order, without features or labels; ids count from 0.
-    pub fn from_graph(csr: &Csr, units: RowUnits, needs: Needs) -> Self {
+    pub fn from_graph(csr: &Csr, row_lists: RowLists, needs: Needs) -> Self {
+        let units = row_lists.units.clone();
         let weights = csr.weights.as_ref().filter(|_| needs.weights);
         let side = |side: &Side, weights: Option<View<T>>, units: View<u32>| Neighbours {
             offsets: side.offsets.clone(),
@@ -221,8 +224,9 @@ impl<T: Precision> Data<T> {
             division: None,
             device_groups: None,
             both_units,
-            lists: EdgeLists::from_csr(csr, needs.lists),
+            lists: EdgeLists::new(csr, &row_lists, needs.lists),
             lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
+            row_lists,
             given: BTreeMap::new(),
             features: None,
             sparse: None,
@@ -250,7 +254,7 @@ impl<T: Precision> Data<T> {
     pub fn build_superstep_lists(&mut self) {
         if let Some((csr, lists)) = self.lists_later.take() {
             let graphs = self.lists.graphs.take();
-            self.lists = EdgeLists::from_csr(&csr, lists);
+            self.lists = EdgeLists::new(&csr, &self.row_lists, lists);
             self.lists.graphs = graphs;
             if let Some(division) = self.division.take() {
                 self.divide(division, &csr);

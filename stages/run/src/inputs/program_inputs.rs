@@ -13,6 +13,7 @@ use arrow_array::{
         UInt32Type, UInt64Type,
     },
 };
+use rayon::prelude::*;
 use warploom_contract::{
     Artifact, ErrorKind, StageError,
     kinds::{csr::Csr, graph},
@@ -30,6 +31,28 @@ use crate::{
     precision::Precision,
 };
 
+/// Rows that one task fills, at least.
+const TASK_ROWS: usize = 1 << 14;
+
+/// Refuses a graph of more edges than compiled programs take.
+pub fn check_edge_count(
+    list: &LaunchList,
+    csr: &Csr,
+    artifact: &Artifact,
+) -> Result<(), StageError> {
+    let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
+    if walked == ListNeeds::default() || csr.edges() as u64 <= EDGES_MAX {
+        return Ok(());
+    }
+    let what = format!(
+        "the graph has {} edges, and compiled programs take at most {EDGES_MAX}",
+        csr.edges()
+    );
+    Err(StageError::new(ErrorKind::Data, what)
+        .at(artifact.path.display())
+        .hint("run one of the shipped programs, unedited"))
+}
+
 /// Loads the buffers of role `given`.
 pub fn load_inputs<T: Precision>(
     data: &Data<T>,
@@ -37,16 +60,6 @@ pub fn load_inputs<T: Precision>(
     csr: &Csr,
     artifact: &Artifact,
 ) -> Result<BTreeMap<BufferName, InputRows<T>>, StageError> {
-    let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
-    if walked != ListNeeds::default() && data.edges as u64 > EDGES_MAX {
-        let what = format!(
-            "the graph has {} edges, and compiled programs take at most {EDGES_MAX}",
-            data.edges
-        );
-        return Err(StageError::new(ErrorKind::Data, what)
-            .at(artifact.path.display())
-            .hint("run one of the shipped programs, unedited"));
-    }
     let mut given = BTreeMap::new();
     for buffer in &list.buffers {
         if let Role::Given(input) = &buffer.role {
@@ -63,10 +76,8 @@ fn load_input<T: Precision>(
     artifact: &Artifact,
 ) -> Result<InputRows<T>, StageError> {
     match input {
-        Input::Kind => integer_rows(node_kinds::kinds_by_row(data, artifact)?.into_iter()),
-        Input::PlaceAmong(kinds) => {
-            integer_rows(node_kinds::places_among(data, kinds, artifact)?.into_iter())
-        }
+        Input::Kind => whole_rows(&node_kinds::kinds_by_row(data, artifact)?),
+        Input::PlaceAmong(kinds) => whole_rows(&node_kinds::places_among(data, kinds, artifact)?),
         Input::FeaturesOf(kind) => node_kinds::open_dense_features(artifact, *kind),
         Input::Chosen(setting) => {
             let rows = data.chosen.get(setting).ok_or_else(|| {
@@ -74,28 +85,29 @@ fn load_input<T: Precision>(
                     "the plan reads the nodes that `{setting}` names, and the run knows none"
                 ))
             })?;
-            integer_rows(
-                (0..data.nodes)
-                    .map(|row| i64::from(rows.contains(&(data.artifact_row(row) as u64)))),
-            )
+            integer_rows(data.nodes, |row| {
+                i64::from(rows.contains(&(data.artifact_row(row) as u64)))
+            })
         }
-        Input::Id => integer_rows((0..data.nodes).map(|row| data.artifact_row(row) as i64)),
-        Input::Degree(edges) => integer_rows(degrees(csr, *edges).into_iter()),
+        Input::Id => integer_rows(data.nodes, |row| data.artifact_row(row) as i64),
+        Input::Degree(edges) => whole_rows(&degrees(csr, *edges)),
         Input::Weight => match csr.weights.as_ref() {
-            None => float_rows((0..data.edges).map(|_| T::rounded(1.0))),
+            None => float_rows(data.edges, |_| T::rounded(1.0)),
             Some(weights) => {
-                float_rows(edge_lists::order_by_edge(csr, weights).into_iter().map(T::from_f32))
+                let by_edge = edge_lists::order_by_edge(csr, weights);
+                float_rows(data.edges, |edge| T::from_f32(by_edge[edge]))
             }
         },
         Input::EdgeType => match csr.types.as_ref() {
             None => Err(absent_input_error(artifact, "relations")),
             Some(types) => {
-                integer_rows(edge_lists::order_by_edge(csr, types).into_iter().map(i64::from))
+                let by_edge = edge_lists::order_by_edge(csr, types);
+                integer_rows(data.edges, |edge| i64::from(by_edge[edge]))
             }
         },
         Input::GraphSize => match &data.lists.graphs {
-            None => integer_rows(std::iter::once(data.nodes as i64)),
-            Some(graphs) => integer_rows(graphs.sizes()),
+            None => integer_rows(1, |_| data.nodes as i64),
+            Some(graphs) => whole_rows(&graphs.sizes().collect::<Vec<i64>>()),
         },
         Input::Column(name) => column_rows(data, name, artifact),
         Input::EdgeFeatures => match graph::open_edge_features(artifact)? {
@@ -121,20 +133,31 @@ fn load_input<T: Precision>(
     }
 }
 
+/// So many rows, made in parallel.
 fn integer_rows<T: Precision>(
-    values: impl Iterator<Item = i64>,
+    count: usize,
+    of: impl Fn(usize) -> i64 + Sync,
 ) -> Result<InputRows<T>, StageError> {
-    let values: Vec<i64> = values.collect();
-    let mut kept = Aligned::zeros(values.len())?;
-    kept.copy_from_slice(&values);
+    let mut kept = Aligned::zeros(count)?;
+    fill_rows(&mut kept, of);
     Ok(InputRows::Whole(Contents::Owned(kept)))
 }
 
-fn float_rows<T: Precision>(values: impl Iterator<Item = T>) -> Result<InputRows<T>, StageError> {
-    let values: Vec<T> = values.collect();
-    let mut kept = Aligned::zeros(values.len())?;
-    kept.copy_from_slice(&values);
+fn whole_rows<T: Precision>(values: &[i64]) -> Result<InputRows<T>, StageError> {
+    integer_rows(values.len(), |row| values[row])
+}
+
+fn float_rows<T: Precision>(
+    count: usize,
+    of: impl Fn(usize) -> T + Sync,
+) -> Result<InputRows<T>, StageError> {
+    let mut kept = Aligned::zeros(count)?;
+    fill_rows(&mut kept, of);
     Ok(InputRows::Real(Contents::Owned(kept)))
+}
+
+fn fill_rows<E: Send>(rows: &mut [E], of: impl Fn(usize) -> E + Sync) {
+    rows.par_iter_mut().enumerate().with_min_len(TASK_ROWS).for_each(|(row, kept)| *kept = of(row));
 }
 
 /// Number of edges of each vertex.
@@ -200,11 +223,9 @@ fn column_rows<T: Precision>(
 ) -> Result<InputRows<T>, StageError> {
     match read_column(artifact, name)? {
         NodeColumn::Real(values) => {
-            float_rows((0..data.nodes).map(|row| T::rounded(values[data.artifact_row(row)])))
+            float_rows(data.nodes, |row| T::rounded(values[data.artifact_row(row)]))
         }
-        NodeColumn::Whole(values) => {
-            integer_rows((0..data.nodes).map(|row| values[data.artifact_row(row)]))
-        }
+        NodeColumn::Whole(values) => integer_rows(data.nodes, |row| values[data.artifact_row(row)]),
     }
 }
 

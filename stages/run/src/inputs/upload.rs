@@ -6,6 +6,8 @@
 //! never     makes sparse features dense; loads what no launch needs
 //! limits    memory: a copy of the features where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are transposed
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rayon::prelude::*;
 use warploom_contract::{
     Artifact, Context, Inputs, Kind, StageError,
@@ -13,7 +15,8 @@ use warploom_contract::{
     kinds::{
         csr::Csr,
         graph::{self, Features, Labels, Split},
-        partition, permutation,
+        partition::row_lists::{self, RowListNeeds},
+        permutation,
     },
     progress::StopFlag,
 };
@@ -37,12 +40,14 @@ const TASK_ROWS: usize = 4096;
 /// Elements that one task converts.
 const TASK_ELEMENTS: usize = 1 << 16;
 
-/// Opens and reorders everything that the launches need; a stop is honoured between two parts.
+/// Opens and reorders everything that the launches need; a stop is honoured between two parts. A
+/// GPU says itself which lists of edges its kernels walk (`row_needs`).
 pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,
     list: &LaunchList,
     needs: Needs,
+    row_needs: Option<RowListNeeds>,
     request: &RunRequest,
 ) -> Result<Data<T>, StageError> {
     let stop = context.stop;
@@ -50,13 +55,20 @@ pub fn load_data<T: Precision>(
     let mut table = graph::read_nodes(artifact)?;
     let chosen = vertices::find_rows(&request.chosen, &table.ids)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-    let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
     check_stop(stop)?;
     let order = read_order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     check_node_count(inputs, csr.nodes(), table.ids.len())?;
     check_csr(&csr, &inputs.get(Kind::Csr)?.path)?;
     check_stop(stop)?;
-    let mut data = Data::from_graph(&csr, units, needs);
+    program_inputs::check_edge_count(list, &csr, artifact)?;
+    let lists = row_lists::open_row_lists(
+        inputs.get(Kind::Partition)?,
+        row_needs.unwrap_or_else(|| numbered_row_needs(needs)),
+        csr.nodes(),
+        csr.edges(),
+    )?;
+    check_stop(stop)?;
+    let mut data = Data::from_graph(&csr, lists, needs);
     (data.old_of_new, data.chosen) = (order, chosen);
     check_stop(stop)?;
     let trains = matches!(list.body, Body::Train(_));
@@ -97,6 +109,14 @@ pub fn load_data<T: Precision>(
     Ok(data)
 }
 
+/// The lists of edges that launches on a CPU walk.
+fn numbered_row_needs(needs: Needs) -> RowListNeeds {
+    let later = needs.lists_later.unwrap_or_default();
+    let by_number =
+        [needs.lists.incoming || later.incoming, needs.lists.outgoing || later.outgoing];
+    RowListNeeds { by_number, ..RowListNeeds::default() }
+}
+
 fn check_stop(stop: &StopFlag) -> Result<(), StageError> {
     if !stop.is_set() {
         return Ok(());
@@ -117,21 +137,29 @@ fn read_order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, Sta
     if !permutation::is_renumbered(&new_of_old) {
         return Ok(None);
     }
-    let mut old_of_new = vec![u32::MAX; nodes];
-    for (old, &new) in new_of_old.iter().enumerate() {
-        match old_of_new.get_mut(new as usize) {
-            Some(slot) if *slot == u32::MAX => *slot = old as u32,
-            _ => {
-                return Err(StageError::damaged(
-                    &path,
-                    format!(
-                        "node {old}: the new number {new} is beyond {nodes} nodes or given twice"
-                    ),
-                ));
-            }
-        }
+    let old_of_new: Vec<AtomicU32> =
+        (0..nodes).into_par_iter().map(|_| AtomicU32::new(u32::MAX)).collect();
+    // Each place may be taken once: no order of the threads can be seen, unless one is taken twice.
+    let take = |old: usize, new: u32| {
+        let place = old_of_new.get(new as usize);
+        place.is_some_and(|place| place.swap(old as u32, Ordering::Relaxed) == u32::MAX)
+    };
+    let is_taken = |old: usize| take(old, new_of_old[old]);
+    if !(0..nodes).into_par_iter().with_min_len(TASK_ROWS).all(is_taken) {
+        return Err(StageError::damaged(&path, find_wrong_number(&new_of_old)));
     }
-    Ok(Some(old_of_new))
+    Ok(Some(old_of_new.into_par_iter().map(AtomicU32::into_inner).collect()))
+}
+
+/// The first node of an order whose new number is beyond all, or given twice.
+fn find_wrong_number(new_of_old: &[u32]) -> String {
+    let nodes = new_of_old.len();
+    let mut taken = vec![false; nodes];
+    let is_wrong = |&(_, &new): &(usize, &u32)| {
+        taken.get_mut(new as usize).is_none_or(|taken| std::mem::replace(taken, true))
+    };
+    let (old, new) = new_of_old.iter().enumerate().find(is_wrong).unwrap_or((0, &0));
+    format!("node {old}: the new number {new} is beyond {nodes} nodes or given twice")
 }
 
 fn check_node_count(inputs: &Inputs, expected: usize, found: usize) -> Result<(), StageError> {
@@ -200,11 +228,11 @@ impl<T: Precision> Data<T> {
         let not_a_number = || T::rounded(f64::NAN);
         let numbers: Option<Vec<T>> = aims.labels.as_deref().map(|labels| match labels {
             Labels::Classes(classes) => classes
-                .iter()
+                .par_iter()
                 .map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class))))
                 .collect(),
             Labels::Values(values) | Labels::Rows { values, .. } => {
-                values.iter().map(|&value| T::from_f32(value)).collect()
+                values.par_iter().map(|&value| T::from_f32(value)).collect()
             }
         });
         if let Some(numbers) = numbers {
@@ -224,6 +252,7 @@ impl<T: Precision> Data<T> {
         let old = |row: usize| order.map_or(row, |order| order[row] as usize);
         let rows_of = |part: Split| {
             (0..rows)
+                .into_par_iter()
                 .filter(|&row| aims.parts[old(row)] == part as u8)
                 .map(|row| row as u32)
                 .collect()

@@ -59,6 +59,7 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
             &step.inputs,
             &list,
             Needs::from_list(&list),
+            None,
             &step.request,
         )
         .unwrap();

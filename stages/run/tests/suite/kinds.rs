@@ -359,6 +359,7 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
         &step.inputs,
         &list,
         upload::Needs::from_list(&list),
+        None,
         &step.request,
     )
     .unwrap();

@@ -32,7 +32,13 @@ use Numbers::{Counts, Mark, Rows, Short, Slots};
 /// table's).
 type Schema = &'static [(&'static str, &'static [(&'static str, Numbers)])];
 
-const OF_ROWS: Schema = &[("rows", &[("", Rows)]), ("order", &[("", Rows)])];
+const OF_ROWS: Schema = &[
+    ("rows", &[("", Rows)]),
+    ("edges", &[("far", Rows), ("edge", Slots)]),
+    ("walk_rows", &[("", Rows)]),
+    ("walk_offsets", &[("", Slots)]),
+    ("walk_edges", &[("far", Rows), ("edge", Slots)]),
+];
 const OF_GROUPS: Schema = &[
     (
         "groups",
@@ -184,7 +190,15 @@ impl Look<'_> {
             Scheme::Rows { units, .. } => {
                 self.length(table("rows")?, units[index].saturating_add(1))?;
                 self.check_ascending(&format!("{side}rows"), only("rows")?, 0, nodes, Step::Up)?;
-                self.check_each_row_once(table("order")?, only("order")?)
+                for edges in [table("edges")?, table("walk_edges")?] {
+                    self.length(edges, self.edges)?;
+                    self.below(edges, "far", nodes)?;
+                    self.below(edges, "edge", self.edges)?;
+                }
+                self.check_each_row_once(table("walk_rows")?, only("walk_rows")?)?;
+                let offsets = table("walk_offsets")?;
+                self.length(offsets, nodes + 1)?;
+                self.check_ascending(&offsets.name, only("walk_offsets")?, 0, edges, Step::Level)
             }
             Scheme::NeighbourGroups { ngs, dw, block_threads, spanning } => {
                 let (groups, of_block) = (table("groups")?, block_threads / (*dw).max(1));
@@ -366,8 +380,7 @@ impl Look<'_> {
     /// Every number of a column is below a limit.
     fn below(&self, table: &Table, column: &str, limit: u64) -> Looked {
         let numbers = table.column(column)?;
-        match self.publishing().then(|| numbers.iter().position(|number| number >= limit)).flatten()
-        {
+        match self.publishing().then(|| numbers.first_at_least(limit)).flatten() {
             Some(at) => Err(self.wrong(
                 &table.name,
                 format!(

@@ -7,6 +7,7 @@ use std::{path::Path, sync::Arc};
 
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::ArrowNativeType;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::super::expect_length;
@@ -14,6 +15,9 @@ use crate::{
     StageError,
     arrow_file::{Number, View, open_numbers, write_columns},
 };
+
+/// Numbers that one task looks at, at least.
+const NUMBERS_PER_TASK: usize = 1 << 16;
 
 /// Bits of the numbers of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,6 +221,14 @@ impl Column {
     /// The last one.
     pub fn last(&self) -> Option<u64> {
         self.len().checked_sub(1).map(|at| self.get(at))
+    }
+
+    /// The first place of a number that is not below a limit.
+    pub fn first_at_least(&self, limit: u64) -> Option<usize> {
+        each_width!(self, numbers => numbers
+            .par_iter()
+            .with_min_len(NUMBERS_PER_TASK)
+            .position_first(|number| number.as_usize() as u64 >= limit))
     }
 
     /// All of them.

@@ -6,6 +6,9 @@
 //!           number), `part` (`launch`, `clock` or `watch`: the last two belong to no launch),
 //!           `kernel` (its name in the source), `grid`, `threads` and `shared_bytes` of a block,
 //!           `arguments` in order, and `writes` (which of them it may write through; empty if any);
+//!           `tiers.arrow`: one row a walk over edges and way of cutting it (`walk` and `cut`, as
+//!           JSON): how many rows have several blocks each (`hubs`), how many blocks (`pieces`), how
+//!           many have a block (`blocks`) or a warp (`warps`), and how many there are (`rows`);
 //!           `kernels.cu`: the source of all kernels
 //! promises  a launch without a row in `kernels.arrow` is done by the kernel of another one; grids
 //!           and arguments are JSON, whose forms the language's crate defines
@@ -30,8 +33,10 @@ pub const LAUNCHES_FILE: &str = "launches.arrow";
 pub const KERNELS_FILE: &str = "kernels.arrow";
 /// The source of all kernels.
 pub const SOURCE_FILE: &str = "kernels.cu";
+/// One row a walk and cut.
+pub const TIERS_FILE: &str = "tiers.arrow";
 /// These files.
-pub const KERNEL_FILES: [&str; 3] = [LAUNCHES_FILE, KERNELS_FILE, SOURCE_FILE];
+pub const KERNEL_FILES: [&str; 4] = [LAUNCHES_FILE, KERNELS_FILE, SOURCE_FILE, TIERS_FILE];
 
 /// A launch of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +95,20 @@ pub struct KernelRow {
     pub writes: Vec<bool>,
 }
 
+/// How the rows of a walk are divided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TierRow {
+    /// The walk, as JSON.
+    pub walk: String,
+    /// How it is cut, as JSON.
+    pub cut: String,
+    /// Rows that several blocks share, blocks of each, rows of a block, rows of a warp, all rows.
+    pub counts: [u32; 5],
+}
+
+/// Columns of the counts.
+const TIERS: [&str; 5] = ["hubs", "pieces", "blocks", "warps", "rows"];
+
 /// The tables of a plan for a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KernelTables {
@@ -97,6 +116,8 @@ pub struct KernelTables {
     pub launches: Vec<LaunchRow>,
     /// The calls of kernels.
     pub kernels: Vec<KernelRow>,
+    /// Divisions of walks.
+    pub tiers: Vec<TierRow>,
     /// The source of all kernels.
     pub source: String,
 }
@@ -131,6 +152,19 @@ impl KernelTables {
                 ("writes", flag_lists(kernels.iter().map(|row| row.writes.as_slice()))),
             ],
         )?;
+        let tiers = &self.tiers;
+        let of_count = |place: usize| numbers(tiers.iter().map(|row| row.counts[place]).collect());
+        let counts = TIERS.iter().enumerate().map(|(place, &name)| (name, of_count(place)));
+        write_columns(
+            &file(TIERS_FILE),
+            [
+                ("walk", texts(tiers.iter().map(|row| row.walk.as_str()))),
+                ("cut", texts(tiers.iter().map(|row| row.cut.as_str()))),
+            ]
+            .into_iter()
+            .chain(counts)
+            .collect(),
+        )?;
         let path = file(SOURCE_FILE);
         fs::write(&path, &self.source).map_err(|error| StageError::io("write", &path, &error))
     }
@@ -152,7 +186,8 @@ pub(super) fn open_tables(
         .to_owned();
     let launches = open_launches(&file(LAUNCHES_FILE))?;
     let kernels = open_calls(&file(KERNELS_FILE), launches.len())?;
-    Ok(KernelTables { launches, kernels, source })
+    let tiers = open_tiers(&file(TIERS_FILE))?;
+    Ok(KernelTables { launches, kernels, tiers, source })
 }
 
 fn open_launches(path: &Path) -> Result<Vec<LaunchRow>, StageError> {
@@ -171,6 +206,21 @@ fn open_launches(path: &Path) -> Result<Vec<LaunchRow>, StageError> {
             })
         })
         .collect()
+}
+
+fn open_tiers(path: &Path) -> Result<Vec<TierRow>, StageError> {
+    let table = Table { path, batch: mapped_file::open_arrow(path)? };
+    let (walk, cut) = (table.column::<StringArray>("walk")?, table.column::<StringArray>("cut")?);
+    let mut counts = Vec::new();
+    for name in TIERS {
+        counts.push(table.column::<UInt32Array>(name)?);
+    }
+    let row_of = |row: usize| TierRow {
+        walk: walk.value(row).to_owned(),
+        cut: cut.value(row).to_owned(),
+        counts: std::array::from_fn(|place| counts[place].value(row)),
+    };
+    Ok((0..table.batch.num_rows()).map(row_of).collect())
 }
 
 fn open_calls(path: &Path, launches: usize) -> Result<Vec<KernelRow>, StageError> {
@@ -315,6 +365,11 @@ mod tests {
                 kernel(1, Part::Launch, &[], &[]),
                 kernel(0, Part::Clock, &["\"clock\""], &[]),
             ],
+            tiers: vec![TierRow {
+                walk: "{\"edges\":\"in\"}".to_owned(),
+                cut: "{}".to_owned(),
+                counts: [1, 2, 3, 4, 50],
+            }],
             source: "typedef float real;\n".to_owned(),
         }
     }

@@ -1,0 +1,202 @@
+//! row_lists: the edges of rows as executors read them: rows in the order of their numbers (CPU),
+//! and rows with most edges first (GPU). Mapped tables of scheme `rows`.
+//!
+//! promises  what `check_bounds` passed stays within nodes and edges
+//! never     copies
+//! limits    ids of edges have 32 bits: readers refuse graphs of more edges before
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::{super::expect_length, RowUnits, SORTED_ABOVE, Width, tables};
+use crate::{
+    Artifact, StageError,
+    arrow_file::{View, open_numbers},
+};
+
+/// Numbers that one task looks at.
+const TASK_NUMBERS: usize = 1 << 16;
+
+/// A direction that tables are over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// In-edges.
+    In,
+    /// Out-edges.
+    Out,
+}
+
+impl Side {
+    /// As names of tables begin.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::In => "in",
+            Side::Out => "out",
+        }
+    }
+
+    /// File of a table.
+    fn file(self, table: &str) -> String {
+        tables::table_file(&format!("{}_{table}", self.name()))
+    }
+}
+
+/// Edges row after row, those of a row by id, mapped. Their ids have 32 bits: readers refuse graphs
+/// of more edges.
+#[derive(Clone, Debug)]
+pub struct RowEdges {
+    /// The other end of each edge.
+    pub far: View<u32>,
+    /// Id of each edge.
+    pub edge: View<u32>,
+    /// The file that they are in, for messages.
+    pub path: PathBuf,
+}
+
+impl RowEdges {
+    /// Checks that ends and ids are within a graph of so many nodes and edges.
+    pub fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
+        expect_length(&self.path, "rows", edges as u64, self.far.len() as u64)?;
+        expect_length(&self.path, "rows", edges as u64, self.edge.len() as u64)?;
+        for (column, numbers, limit) in [("far", &self.far, nodes), ("edge", &self.edge, edges)] {
+            let beyond = numbers
+                .par_chunks(TASK_NUMBERS)
+                .position_first(|some| some.iter().any(|&number| number as usize >= limit));
+            if let Some(task) = beyond {
+                let first = task * TASK_NUMBERS;
+                let some = &numbers[first..];
+                let place = some.iter().position(|&number| number as usize >= limit).unwrap_or(0);
+                let (row, found) = (first + place, some[place]);
+                let what = format!(
+                    "row {row}, column `{column}`: expected less than {limit}, found {found}"
+                );
+                return Err(StageError::damaged(&self.path, what));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows of one direction in the order in which a GPU takes them, mapped.
+#[derive(Clone, Debug)]
+pub struct WalkedRows {
+    /// The rows.
+    pub rows: View<u32>,
+    /// Where the edges of each start, and their number.
+    pub offsets: View<u32>,
+    /// Their edges.
+    pub edges: RowEdges,
+    /// Rows of more edges come first, those with most edges first.
+    pub sorted_above: u32,
+}
+
+impl WalkedRows {
+    /// Checks that rows, offsets, ends and ids are within a graph of so many nodes and edges.
+    pub fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
+        self.edges.check_bounds(nodes, edges)?;
+        let damaged = |what: &str| Err(StageError::damaged(&self.edges.path, what));
+        if self.rows.len() != nodes || self.rows.par_iter().any(|&row| row as usize >= nodes) {
+            return damaged("the rows of the walk are not those of the graph");
+        }
+        let ascend = self.offsets.par_windows(2).all(|pair| pair[0] <= pair[1]);
+        let ends = (self.offsets.first(), self.offsets.last().map(|&end| end as usize));
+        if self.offsets.len() != nodes + 1 || !ascend || ends != (Some(&0), Some(edges)) {
+            return damaged("the offsets of the walk do not ascend from 0 to the number of edges");
+        }
+        Ok(())
+    }
+}
+
+/// What executors walk. Lists that no launch walks are absent.
+#[derive(Clone, Debug)]
+pub struct RowLists {
+    /// Units of work of a CPU.
+    pub units: RowUnits,
+    /// In-edges of each row.
+    pub incoming: Option<RowEdges>,
+    /// Out-edges of each row.
+    pub outgoing: Option<RowEdges>,
+    /// In-edges in the order of a GPU.
+    pub walked_in: Option<WalkedRows>,
+    /// Out-edges in the order of a GPU.
+    pub walked_out: Option<WalkedRows>,
+}
+
+/// Which of these launches walk, for in-edges and out-edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowListNeeds {
+    /// Rows in the order of their numbers.
+    pub by_number: [bool; 2],
+    /// Rows in the order of a GPU.
+    pub walked: [bool; 2],
+}
+
+/// Maps what is needed of a graph of so many nodes and edges, and checks that it is within it.
+pub fn open_row_lists(
+    artifact: &Artifact,
+    needs: RowListNeeds,
+    nodes: usize,
+    edges: usize,
+) -> Result<RowLists, StageError> {
+    let by_number = |is_needed: bool, side: Side| {
+        let lists = is_needed.then(|| open_row_edges(artifact, side)).transpose()?;
+        lists.iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
+        Ok::<_, StageError>(lists)
+    };
+    let walked = |is_needed: bool, side: Side| {
+        let lists = is_needed.then(|| open_walked_rows(artifact, side)).transpose()?;
+        lists.iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
+        Ok::<_, StageError>(lists)
+    };
+    Ok(RowLists {
+        units: super::open_rows(artifact)?,
+        incoming: by_number(needs.by_number[0], Side::In)?,
+        outgoing: by_number(needs.by_number[1], Side::Out)?,
+        walked_in: walked(needs.walked[0], Side::In)?,
+        walked_out: walked(needs.walked[1], Side::Out)?,
+    })
+}
+
+/// Rows of more edges come first in the order of a GPU.
+pub fn sorted_above(artifact: &Artifact) -> Result<u32, StageError> {
+    Ok(u32::try_from(artifact.count(SORTED_ABOVE)?).unwrap_or(u32::MAX))
+}
+
+/// Maps where the edges of each row start in the order of a GPU, for in-edges and out-edges; none
+/// where offsets have 64 bits.
+pub fn open_walk_offsets(artifact: &Artifact) -> Result<Option<[View<u32>; 2]>, StageError> {
+    if Width::from_largest(artifact.count("edges")?) != Width::U32 {
+        return Ok(None);
+    }
+    let open = |side: Side| open_offsets(artifact, side);
+    Ok(Some([open(Side::In)?, open(Side::Out)?]))
+}
+
+fn open_offsets(artifact: &Artifact, side: Side) -> Result<View<u32>, StageError> {
+    let table = "walk_offsets";
+    open_numbers(&artifact.file(&side.file(table)), &format!("{}_{table}", side.name()))
+}
+
+/// Maps the edges of each row of a direction.
+fn open_row_edges(artifact: &Artifact, side: Side) -> Result<RowEdges, StageError> {
+    let path = artifact.file(&side.file("edges"));
+    Ok(RowEdges { far: open_numbers(&path, "far")?, edge: open_numbers(&path, "edge")?, path })
+}
+
+/// Maps the rows of a direction in the order in which a GPU takes them.
+fn open_walked_rows(artifact: &Artifact, side: Side) -> Result<WalkedRows, StageError> {
+    let path = artifact.file(&side.file("walk_edges"));
+    Ok(WalkedRows {
+        rows: open_numbers(
+            &artifact.file(&side.file("walk_rows")),
+            &format!("{}_walk_rows", side.name()),
+        )?,
+        offsets: open_offsets(artifact, side)?,
+        edges: RowEdges {
+            far: open_numbers(&path, "far")?,
+            edge: open_numbers(&path, "edge")?,
+            path,
+        },
+        sorted_above: sorted_above(artifact)?,
+    })
+}

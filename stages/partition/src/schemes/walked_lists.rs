@@ -1,0 +1,265 @@
+//! walked_lists: the edges of each row as executors walk them: rows in the order of their numbers
+//! (CPU), and rows with most edges first (GPU).
+//!
+//! promises  the edges of a row ascend by edge id, so that sums do not depend on the order of the
+//!           nodes; rows of more than `sorted_above` edges come first, those with most edges first;
+//!           the others stand in windows of consecutive rows, inside which those with most edges
+//!           come first; rows of equal degree ascend
+//! never     depends on a program, a device or the number of threads
+//! limits    memory: the tables, and 16 bytes for each row
+use rayon::prelude::*;
+use warploom_contract::{
+    Violation,
+    kinds::partition::{Cells, Column, Table, TableFacts, Tables, Width},
+    mapped_file::zeros,
+    row_order::WalkOrder,
+};
+
+use crate::{
+    check::{check_rows_once, expect_equal},
+    directions::Side,
+};
+
+/// Rows that one task copies.
+const TASK_ROWS: usize = 1 << 12;
+
+/// The sizes of the tables of one direction.
+pub fn outline(side: Side<'_>) -> [TableFacts; 4] {
+    let slots = Width::from_largest(side.edges());
+    let edges = [("far", Width::U32), ("edge", slots)];
+    [
+        TableFacts::new(side.table_name("edges"), side.edges(), &edges),
+        TableFacts::single(side.table_name("walk_rows"), side.nodes(), Width::U32),
+        TableFacts::single(side.table_name("walk_offsets"), side.nodes() + 1, slots),
+        TableFacts::new(side.table_name("walk_edges"), side.edges(), &edges),
+    ]
+}
+
+/// Builds the tables of one direction.
+pub fn build(side: Side<'_>, order: WalkOrder) -> Vec<Table> {
+    let rows = order.sort(side.rows.len(), |row| side.rows.degree(row as usize));
+    let offsets = offsets_of(side, &rows);
+    let table = |name: &str, far: Vec<u32>, edge: Cells| {
+        Table::new(side.table_name(name), vec![("far", Cells::U32(far)), ("edge", edge)])
+    };
+    let (edges, walk_edges, walk_offsets);
+    if Width::from_largest(side.edges()) == Width::U32 {
+        let listed = Listed::by_id(side, |edge| edge as u32);
+        let walked = listed.in_order(side.rows.offsets, &rows, &offsets);
+        edges = table("edges", listed.far, Cells::U32(listed.edge));
+        walk_edges = table("walk_edges", walked.far, Cells::U32(walked.edge));
+        walk_offsets = Cells::U32(offsets.iter().map(|&offset| offset as u32).collect());
+    } else {
+        let listed = Listed::by_id(side, |edge| edge);
+        let walked = listed.in_order(side.rows.offsets, &rows, &offsets);
+        edges = table("edges", listed.far, Cells::U64(listed.edge));
+        walk_edges = table("walk_edges", walked.far, Cells::U64(walked.edge));
+        walk_offsets = Cells::U64(offsets);
+    }
+    vec![
+        edges,
+        Table::single(side.table_name("walk_rows"), Cells::U32(rows)),
+        Table::single(side.table_name("walk_offsets"), walk_offsets),
+        walk_edges,
+    ]
+}
+
+/// Where the edges of each of these rows start, and the end.
+fn offsets_of(side: Side<'_>, rows: &[u32]) -> Vec<u64> {
+    let mut end = 0;
+    let ends = rows.iter().map(|&row| {
+        end += side.rows.degree(row as usize);
+        end
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
+/// Far ends and edge ids, row after row.
+struct Listed<E> {
+    far: Vec<u32>,
+    edge: Vec<E>,
+}
+
+impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
+    /// The edges of each row by id, rows by their numbers.
+    fn by_id(side: Side<'_>, narrow: impl Fn(u64) -> E + Sync) -> Self {
+        let offsets = side.rows.offsets;
+        let mut listed = Listed::zeros(side.edges() as usize);
+        listed.fill(
+            side.rows.len(),
+            |row| offsets[row],
+            |rows, from, far, edge| {
+                let mut sorted: Vec<(E, u32)> = Vec::new();
+                for row in rows {
+                    let slots = offsets[row] as usize..offsets[row + 1] as usize;
+                    let pairs = side.edge_ids[slots.clone()]
+                        .iter()
+                        .zip(&side.rows.neighbours[slots.clone()]);
+                    sorted.clear();
+                    sorted.extend(pairs.map(|(&edge, &far)| (narrow(edge), far)));
+                    if !sorted.is_sorted() {
+                        sorted.sort_unstable();
+                    }
+                    let at = slots.start - from;
+                    for (place, &(id, end)) in (at..).zip(&sorted) {
+                        (far[place], edge[place]) = (end, id);
+                    }
+                }
+            },
+        );
+        listed
+    }
+
+    /// The same edges, rows in another order.
+    fn in_order(&self, offsets: &[u64], order: &[u32], walk_offsets: &[u64]) -> Self {
+        let mut walked = Listed::zeros(self.far.len());
+        walked.fill(
+            order.len(),
+            |item| walk_offsets[item],
+            |items, from, far, edge| {
+                for item in items {
+                    let row = order[item] as usize;
+                    let slots = offsets[row] as usize..offsets[row + 1] as usize;
+                    let places =
+                        walk_offsets[item] as usize - from..walk_offsets[item + 1] as usize - from;
+                    far[places.clone()].copy_from_slice(&self.far[slots.clone()]);
+                    edge[places].copy_from_slice(&self.edge[slots]);
+                }
+            },
+        );
+        walked
+    }
+
+    fn zeros(edges: usize) -> Self {
+        Listed { far: zeros(edges), edge: zeros(edges) }
+    }
+
+    /// Fills rows in parallel: `work` gets a range of rows, where their edges start, and the places of
+    /// these edges.
+    fn fill(
+        &mut self,
+        rows: usize,
+        start: impl Fn(usize) -> u64,
+        work: impl Fn(std::ops::Range<usize>, usize, &mut [u32], &mut [E]) + Sync,
+    ) {
+        let mut tasks = Vec::with_capacity(rows.div_ceil(TASK_ROWS));
+        let (mut far, mut edge) = (self.far.as_mut_slice(), self.edge.as_mut_slice());
+        let mut from = 0;
+        for first in (0..rows).step_by(TASK_ROWS) {
+            let end = rows.min(first + TASK_ROWS);
+            let until = start(end) as usize;
+            let (far_here, far_later) = far.split_at_mut(until - from);
+            let (edge_here, edge_later) = edge.split_at_mut(until - from);
+            tasks.push((first..end, from, far_here, edge_here));
+            (far, edge, from) = (far_later, edge_later, until);
+        }
+        tasks.into_par_iter().for_each(|(rows, from, far, edge)| work(rows, from, far, edge));
+    }
+}
+
+/// Checks the tables of one direction without the code that builds them: each edge by its id
+/// against the csr, each row in walked order against its list by number.
+pub fn prove(side: Side<'_>, tables: &Tables, order: WalkOrder) -> Result<(), Violation> {
+    prove_lists(side, tables)?;
+    let name = side.table_name("walk_rows");
+    let walked = tables.only_column(&name)?;
+    check_rows_once(&name, walked.iter(), side.rows.len())?;
+    prove_order(side, walked, order, &name)?;
+    let offsets = tables.only_column(&side.table_name("walk_offsets"))?;
+    let column = |table: &str, column: &str| tables.column(&side.table_name(table), column);
+    let (far, edge) = (column("edges", "far")?, column("edges", "edge")?);
+    let (walk_far, walk_edge) = (column("walk_edges", "far")?, column("walk_edges", "edge")?);
+    let mut next = 0;
+    for item in 0..walked.len() {
+        let row = walked.get(item) as usize;
+        let what = || format!("{}, place {item}", side.table_name("walk_offsets"));
+        expect_equal(what, next, offsets.get(item))?;
+        for slot in side.rows.offsets[row]..side.rows.offsets[row + 1] {
+            let what = |column: &str| {
+                format!("{}, entry {next}, {column} of row {row}", side.table_name("walk_edges"))
+            };
+            expect_equal(|| what("far"), far.get(slot as usize), walk_far.get(next as usize))?;
+            expect_equal(|| what("edge"), edge.get(slot as usize), walk_edge.get(next as usize))?;
+            next += 1;
+        }
+    }
+    expect_equal(
+        || format!("{}, the last", side.table_name("walk_offsets")),
+        next,
+        offsets.get(walked.len()),
+    )
+}
+
+/// Checks that the list of each row has the row's edges, by id.
+fn prove_lists(side: Side<'_>, tables: &Tables) -> Result<(), Violation> {
+    let name = side.table_name("edges");
+    let (far, edge) = (tables.column(&name, "far")?, tables.column(&name, "edge")?);
+    let mut ends_of_edge = vec![(u32::MAX, 0u32); side.edges() as usize];
+    for (row, start, end) in side.spans() {
+        for slot in start as usize..end as usize {
+            ends_of_edge[side.edge_ids[slot] as usize] = (row as u32, side.rows.neighbours[slot]);
+        }
+    }
+    for (row, start, end) in side.spans() {
+        let mut before = None;
+        for slot in start as usize..end as usize {
+            let (id, far) = (edge.get(slot), far.get(slot));
+            if ends_of_edge.get(id as usize).map(|&(row, far)| (u64::from(row), u64::from(far)))
+                != Some((row, far))
+            {
+                return Err(Violation::new(format!(
+                    "{name}, entry {slot}: edge {id} does not connect row {row} and row {far}"
+                )));
+            }
+            if before.is_some_and(|before| before >= id) {
+                return Err(Violation::new(format!(
+                    "{name}, entry {slot}: edge {id} of row {row} does not ascend"
+                )));
+            }
+            before = Some(id);
+        }
+    }
+    Ok(())
+}
+
+/// Checks the order of rows, each of which is there once.
+fn prove_order(
+    side: Side<'_>,
+    walked: &Column,
+    order: WalkOrder,
+    name: &str,
+) -> Result<(), Violation> {
+    let degree = |row: u64| side.rows.degree(row as usize);
+    let is_long = |row: u64| degree(row) > order.sorted_above;
+    let long = (0..side.nodes()).filter(|&row| is_long(row)).count();
+    // The window of each row that stays in one: they count such rows alone.
+    let mut window = vec![u64::MAX; side.rows.len()];
+    let mut short = 0;
+    for row in (0..side.nodes()).filter(|&row| !is_long(row)) {
+        window[row as usize] = short / order.window_rows.max(1);
+        short += 1;
+    }
+    let cost = |place: usize| {
+        let row = walked.get(place);
+        let window = if place < long { 0 } else { window[row as usize] + 1 };
+        (window, std::cmp::Reverse(degree(row)), row)
+    };
+    for place in 0..walked.len() {
+        let row = walked.get(place);
+        if is_long(row) != (place < long) {
+            return Err(Violation::new(format!(
+                "{name}, place {place}: the {long} rows of more than {} edges come first, found row \
+                 {row} of {}",
+                order.sorted_above,
+                degree(row)
+            )));
+        }
+        if place > 0 && cost(place - 1) >= cost(place) {
+            return Err(Violation::new(format!(
+                "{name}, place {place}: row {row} does not come after row {}",
+                walked.get(place - 1)
+            )));
+        }
+    }
+    Ok(())
+}
