@@ -179,10 +179,8 @@ impl Blocks {
                 format!("{each} rows a part or more{most}, {across} x {down} tiles")
             }
             Blocks::Groups { groups, spans, slices, .. } => {
-                let Groups { neighbours, lanes, .. } = groups;
                 let what = if *spans { "rows of several blocks, " } else { "" };
-                let text = format!("{what}groups of {neighbours} neighbours, {lanes} lanes each");
-                with_slices(text, *slices)
+                with_slices(format!("{what}{}", groups.describe()), *slices)
             }
             Blocks::Fixed([x, y, z]) => match (y, z) {
                 (1, 1) => format!("{x} blocks"),
@@ -207,11 +205,12 @@ impl Cut {
     }
 }
 
-/// How the neighbours of a row are split into groups (neighbour grouping of GNNAdvisor).
+/// How the neighbours of a row are split into groups (neighbour grouping of GNNAdvisor), by tables
+/// of `partition`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub struct Groups {
-    /// Maximum neighbours per group.
+    /// Maximum neighbours per group; 0 for a user's own groups of in-edges, of any size.
     pub neighbours: u32,
     /// Lanes per group: a power of two, at most a warp.
     pub lanes: u32,
@@ -220,14 +219,31 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// In words.
+    pub fn describe(self) -> String {
+        match self.neighbours {
+            0 => format!("a user's own groups, {} lanes each", self.lanes),
+            most => format!("groups of {most} neighbours, {} lanes each", self.lanes),
+        }
+    }
+
     /// Groups per block.
     pub fn per_block(self) -> u32 {
         self.threads / self.lanes
     }
 
-    /// The maximum number of groups of this many rows and neighbours.
-    pub fn most(self, rows: u64, neighbours: u64) -> u64 {
-        rows + neighbours / u64::from(self.neighbours)
+    /// Whether they are a user's own.
+    pub fn is_own(self) -> bool {
+        self.neighbours == 0
+    }
+
+    /// Whether they divide the edges of a direction.
+    pub fn divides(self, direction: Direction) -> bool {
+        match direction {
+            Direction::In => true,
+            Direction::Out => !self.is_own(),
+            Direction::Both => false,
+        }
     }
 }
 
@@ -296,7 +312,7 @@ pub enum Argument {
     /// A pointer to a buffer.
     Buffer(BufferName),
     /// An input edge value, permuted to the order in which this walk visits the edges.
-    Slots(BufferName, Direction),
+    Slots(BufferName, WalkedLists),
     /// A list of a walk, in the order of work: rows, offsets, far ends, edge rows, relations,
     /// values.
     Items(WalkedLists, ListPart),
@@ -384,6 +400,15 @@ impl Argument {
             _ => {}
         }
     }
+
+    /// Switches to the lists of edges in the order of the csr.
+    pub(super) fn take_csr_order(&mut self) {
+        if let Argument::Items(walked, _) | Argument::Slots(_, walked) = self
+            && let WalkedLists::Edges(direction) = *walked
+        {
+            *walked = WalkedLists::CsrEdges(direction);
+        }
+    }
 }
 
 /// The lists of a walk.
@@ -392,6 +417,8 @@ impl Argument {
 pub enum WalkedLists {
     /// The edges of each vertex.
     Edges(Direction),
+    /// The same in the order of the csr, of whose slots groups are ranges; no rows and offsets.
+    CsrEdges(Direction),
     /// The nonzeros of each row, or column, of sparse features.
     Entries(BufferName, bool),
 }
@@ -432,11 +459,11 @@ pub enum Grouped {
     End,
     /// Number of groups.
     Count,
-    /// Each row whose groups span several blocks.
+    /// Each row that no block finishes alone: its groups span several blocks, or it has none.
     SpanRow,
     /// The first of these blocks.
     SpanBlock,
-    /// Number of these blocks.
+    /// Number of these blocks; 0 for a row without edges.
     SpanBlocks,
     /// Number of such rows.
     SpanCount,

@@ -80,7 +80,7 @@ impl Parameters {
                 let of = if leaf.element == Element::Real { "real" } else { "whole" };
                 self.push(
                     format!("const {of}* __restrict__ {}", statement_text::slots(&leaf.name)),
-                    Argument::Slots(leaf.name.clone(), direction),
+                    Argument::Slots(leaf.name.clone(), direction.into()),
                 );
             }
             if reads.contains(&Source::Rows(leaf.name.clone())) {
@@ -138,6 +138,11 @@ impl Parameters {
                 Argument::Buffer(step.out.clone()),
             );
         }
+    }
+
+    /// Switches to the lists of edges in the order of the csr.
+    pub fn take_csr_order(&mut self) {
+        self.0.iter_mut().for_each(|known| known.given.take_csr_order());
     }
 
     pub fn text(&self) -> String {

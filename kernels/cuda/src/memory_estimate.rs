@@ -33,6 +33,53 @@ impl Predicted {
     }
 }
 
+/// Groups of one direction, and the rows that no block of them finishes alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TableRows {
+    /// Groups.
+    pub groups: u64,
+    /// Rows.
+    pub spans: u64,
+}
+
+impl TableRows {
+    /// Bytes of a list; none for a number.
+    fn list_bytes(self, list: Grouped) -> Option<u64> {
+        match list {
+            Grouped::Row | Grouped::Start | Grouped::End => Some(self.groups * 4),
+            Grouped::SpanRow | Grouped::SpanBlock | Grouped::SpanBlocks => Some(self.spans * 4),
+            Grouped::Count | Grouped::SpanCount => None,
+        }
+    }
+
+    /// Blocks of the groups.
+    fn blocks(self, groups: Groups) -> u64 {
+        self.groups.div_ceil(u64::from(groups.per_block()))
+    }
+}
+
+/// The sizes of `partition`'s tables of groups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GroupRows {
+    /// Of in-edges.
+    pub incoming: TableRows,
+    /// Of out-edges.
+    pub outgoing: TableRows,
+    /// A user's own.
+    pub own: TableRows,
+}
+
+impl GroupRows {
+    /// The table that these groups are in.
+    pub fn table(&self, direction: Direction, groups: Groups) -> TableRows {
+        match direction {
+            _ if groups.is_own() => self.own,
+            Direction::Out => self.outgoing,
+            _ => self.incoming,
+        }
+    }
+}
+
 /// The sizes of kernel arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeCounts {
@@ -48,6 +95,8 @@ pub struct SizeCounts {
     pub bytes_per_real: u64,
     /// Whether rows are numbered differently than in the original graph.
     pub is_reordered: bool,
+    /// Rows of the tables of groups.
+    pub groups: GroupRows,
 }
 
 /// The memory of a list with these kernels, if the named buffers stay on the host.
@@ -55,9 +104,10 @@ pub fn predicted(
     list: &LaunchList,
     plan: &DevicePlan,
     facts: &GraphFacts,
+    groups: GroupRows,
     on_host: &[BufferName],
 ) -> Predicted {
-    let counts = SizeCounts::from_list(list, facts);
+    let counts = SizeCounts { groups, ..SizeCounts::from_list(list, facts) };
     let is_apart = |buffer: &&Buffer| {
         list.arena.place(&buffer.name).is_none() && !list.arena.nowhere.contains(&buffer.name)
     };
@@ -86,9 +136,9 @@ pub fn predicted(
 /// The use that an argument is counted under.
 fn argument_group(argument: &Argument) -> &'static str {
     match argument {
-        Argument::Items(WalkedLists::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => {
-            "lists of edges"
-        }
+        Argument::Items(WalkedLists::Edges(_) | WalkedLists::CsrEdges(_), _)
+        | Argument::Slots(..)
+        | Argument::Groups(..) => "lists of edges",
         Argument::Items(WalkedLists::Entries(..), _) => "sparse features",
         Argument::Inverse(..) => "lists of rows that look up",
         Argument::Moment(..) => "moments",
@@ -115,7 +165,15 @@ impl SizeCounts {
         };
         let GraphFacts { nodes, edges, sparse_features, bytes_per_real, .. } = *facts;
         let graphs = list.buffers.iter().filter_map(graphs).max().filter(|count| *count > 1);
-        SizeCounts { nodes, edges, sparse_features, graphs, bytes_per_real, is_reordered: true }
+        SizeCounts {
+            nodes,
+            edges,
+            sparse_features,
+            graphs,
+            bytes_per_real,
+            is_reordered: true,
+            groups: GroupRows::default(),
+        }
     }
 
     /// Bytes of a buffer.
@@ -138,7 +196,7 @@ impl SizeCounts {
         let SizeCounts { nodes, edges, sparse_features, .. } = *self;
         Some(match walked {
             WalkedLists::Edges(Direction::Both) => (nodes, 2 * edges),
-            WalkedLists::Edges(_) => (nodes, edges),
+            WalkedLists::Edges(_) | WalkedLists::CsrEdges(_) => (nodes, edges),
             WalkedLists::Entries(features, by_columns) => {
                 let buffer = find_buffer(list, features)?;
                 let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role {
@@ -149,18 +207,6 @@ impl SizeCounts {
                 (if *by_columns { buffer.columns } else { self.rows(buffer) }, entries)
             }
         })
-    }
-
-    /// Maximum neighbour groups, and their blocks.
-    fn groups(
-        &self,
-        direction: Direction,
-        groups: Groups,
-        list: &LaunchList,
-    ) -> Option<(u64, u64)> {
-        let (rows, slots) = self.walked(&WalkedLists::Edges(direction), list)?;
-        let most = groups.most(rows, slots);
-        Some((most, most.div_ceil(u64::from(groups.per_block()))))
     }
 
     /// Bytes of an argument that is memory but no buffer; none for numbers, buffers and null
@@ -174,10 +220,10 @@ impl SizeCounts {
         let SizeCounts { nodes, edges, bytes_per_real: real, .. } = *self;
         let measured = || loss_of(list);
         Some(match argument {
-            Argument::Slots(name, direction) => {
+            Argument::Slots(name, walked) => {
                 let width =
                     if find_buffer(list, name)?.element == Element::Real { real } else { 8 };
-                self.walked(&WalkedLists::Edges(*direction), list)?.1 * width
+                self.walked(walked, list)?.1 * width
             }
             Argument::Items(walked, part) => {
                 let (rows, slots) = self.walked(walked, list)?;
@@ -189,15 +235,10 @@ impl SizeCounts {
                 }
             }
             Argument::Groups(direction, groups, of) => {
-                let (most, blocks) = self.groups(*direction, *groups, list)?;
-                match of {
-                    Grouped::Row | Grouped::Start | Grouped::End => most * 4,
-                    Grouped::SpanRow | Grouped::SpanBlock | Grouped::SpanBlocks => blocks * 4,
-                    Grouped::Count | Grouped::SpanCount => return None,
-                }
+                self.groups.table(*direction, *groups).list_bytes(*of)?
             }
             Argument::PartsOfSpans(direction, groups, bytes) => {
-                2 * self.groups(*direction, *groups, list)?.1 * bytes
+                2 * self.groups.table(*direction, *groups).blocks(*groups) * bytes
             }
             Argument::Inverse(name, count) => {
                 (u64::from(*count) + 1 + self.rows(find_buffer(list, name)?)) * 4

@@ -1,15 +1,17 @@
 //! neighbour_group_walk: sums over edges by neighbour groups, the schedule of GNNAdvisor (algorithm
 //! 3-1); the alternative to whole rows (`row_walk.rs`).
 //!
-//! promises  a group has at most `neighbours` neighbours of one row, and `lanes` lanes, which
-//!           process the columns together; each group of a block has a slot of its own in shared
-//!           memory; the first group of a row, its leader, adds the slots in order and alone writes
-//!           the row; a row whose groups span several blocks is merged by a second kernel, block by
-//!           block in order
+//! promises  groups, and the rows that no block finishes alone, are those of `partition`'s tables;
+//!           a group has `lanes` lanes, which process the columns together; each group of a block
+//!           has a slot of its own in shared memory; the first group of a row, its leader, adds the
+//!           slots in order and alone writes the row; a row whose groups span several blocks is
+//!           merged by a second kernel, block by block in order, which also writes rows without
+//!           edges
 //! never     adds by an atomic, or lets one group write into another's slot, as the printed
 //!           algorithm does
-//! limits    walks that visit the edges of a row once and only add: a softmax, a minimum or
-//!           maximum, and values that wait for another sum use whole rows
+//! limits    walks that visit the edges of a row once, in one direction, and only add: a softmax, a
+//!           minimum or maximum, and values that wait for another sum use whole rows; so does a
+//!           walk whose groups need more shared memory than a block has
 use std::rc::Rc;
 
 use super::edge_sums::Sum;
@@ -37,24 +39,26 @@ const BLOCKS_MOST: u32 = 32;
 /// Static shared memory per block.
 const SHARED_BYTES: usize = 48 << 10;
 
-/// Whether a walk can be split into neighbour groups.
-pub(super) fn supports_groups(walk: &Walk) -> bool {
+/// Whether a walk can be split into these groups.
+pub(super) fn supports_groups(walk: &Walk, groups: Groups) -> bool {
     let is_sum = |op: &Op| matches!(op, Op::Reduce(Reduction::Sum | Reduction::Count, _));
     let mut reductions =
         walk.steps.iter().filter(|step| step.level == Level::Row && reduced(&step.op).is_some());
     walk.passes() == 1
+        && walk.direction().is_some_and(|direction| groups.divides(direction))
         && walk.rows == Rows::Nodes
         && walk.running.is_empty()
         && reductions.all(|step| is_sum(&step.op))
 }
 
 /// Distributes a row's columns over this many lanes: narrower vectors if some lanes would have
-/// none, more vectors per lane if needed. Slices of wide rows have a full warp.
+/// none, more vectors per lane if needed. Slices of wide rows keep their columns.
 pub(super) fn choose_group_lanes(of_rows: Lanes, lanes: u32) -> Lanes {
-    if of_rows.slices > 1 {
-        return of_rows;
-    }
     let (lanes, places) = (lanes as usize, of_rows.places);
+    if of_rows.slices > 1 {
+        let chunks = (of_rows.lanes * of_rows.chunks).div_ceil(lanes);
+        return Lanes { lanes, chunks, ..of_rows };
+    }
     let mut vector = of_rows.vector;
     while vector > 1 && vector / 2 * lanes >= places {
         vector /= 2;
@@ -68,21 +72,12 @@ impl Unit<'_> {
         &mut self,
         lowering: WalkLowering,
         stores: Statements,
-        wanted: Groups,
+        groups: Groups,
     ) -> Result<(), NoKernel> {
         let Some(direction) = lowering.walk.direction() else {
             return Err(NoKernel::new("a sum over edges without a direction".to_owned()));
         };
         let lanes = lowering.lanes;
-        let bytes_a_thread =
-            lowering.passes[1].sums.iter().map(|sum| sum.elements(&lanes)).max().unwrap_or(1) * 8;
-        // Shared memory bounds the threads of a block.
-        let room = (SHARED_BYTES / bytes_a_thread / 32 * 32) as u32;
-        let groups = Groups {
-            lanes: lanes.lanes as u32,
-            threads: wanted.threads.min(tuning::neighbour_group_threads()).min(room.max(32)),
-            ..wanted
-        };
         let slots = heavy_rows::slots_of_lane(&lowering, 1) * lanes.lanes * lanes.slices;
         let load = RegisterEstimate::new(&lowering, 1);
         let blocks = (blocks_per_sm(load, &lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
@@ -91,10 +86,7 @@ impl Unit<'_> {
         let lowering = &walk.lowering;
         self.note([(ScheduleKind::NeighbourGroups, true)]);
         self.header();
-        self.schedule(format!(
-            "groups of {} neighbours, {} lanes each, {} threads a block",
-            groups.neighbours, groups.lanes, groups.threads
-        ));
+        self.schedule(format!("{}, {} threads a block", groups.describe(), groups.threads));
         for (reads, spans) in [(of_groups, false), (of_spans, true)] {
             let mut parameters = Parameters::new();
             parameters.add_reads(lowering, &reads);
@@ -110,6 +102,7 @@ impl Unit<'_> {
                 "double* __restrict__ parts_of_spans",
                 Argument::PartsOfSpans(direction, groups, slots as u64 * 8),
             );
+            parameters.take_csr_order();
             let (suffix, blocks) = if spans { ("_joined", 1) } else { ("", blocks) };
             let grid = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
             let body = GroupBody { walk: Rc::clone(&walk), spans };
@@ -154,6 +147,17 @@ impl KernelBody for GroupBody {
             emit_groups_body(lowering, &stores.text(), *groups, *load)
         }
     }
+}
+
+/// Whether a block has shared memory for the sums of its groups.
+pub(super) fn fits_shared_memory(lowering: &WalkLowering, groups: Groups) -> bool {
+    bytes_per_thread(lowering) * groups.threads as usize <= SHARED_BYTES
+}
+
+/// Shared memory of a lane, for the largest of its sums.
+fn bytes_per_thread(lowering: &WalkLowering) -> usize {
+    let sums = lowering.passes[1].sums.iter();
+    sums.map(|sum| sum.elements(&lowering.lanes)).max().unwrap_or(1) * 8
 }
 
 /// Minimum resident blocks per SM, in blocks of `THREADS`: one less than for whole rows, since
@@ -223,9 +227,9 @@ fn emit_groups_body(
     body.push_str(&lowering.rows[0].text());
     pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.emit_opening())));
     body.push_str(&emit_edge_loop(lowering, 1, load));
-    let bytes = pass.sums.iter().map(|sum| sum.elements(&lowering.lanes)).max().unwrap_or(1) * 8;
     body.push_str(&format!(
-        "__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {bytes}];\n"
+        "__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {}];\n",
+        bytes_per_thread(lowering)
     ));
     pass.sums.iter().for_each(|sum| body.push_str(&emit_leader_sum(lowering, sum)));
     let told: String = heavy_rows::list_sum_offsets(lowering, 1)

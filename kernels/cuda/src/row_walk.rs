@@ -18,7 +18,7 @@ use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{Lanes, plain_lanes, widest_vector};
 use super::launch_walk;
 use super::low_degree_rows::LowDegreeSchedule;
-use super::neighbour_group_walk;
+use super::neighbour_group_walk::{choose_group_lanes, fits_shared_memory, supports_groups};
 use super::product_after_walk::{LoweredTail, TrailingProduct};
 use super::register_estimate::RegisterEstimate;
 use super::row_stores::{emit_store, frame_shape};
@@ -188,6 +188,25 @@ impl Unit<'_> {
         }
     }
 
+    /// Decides on a walk by the groups that are asked for, where it supports them; whether it did.
+    fn decide_by_groups(
+        &mut self,
+        walk: &Rc<Walk>,
+        frame: &[u64],
+        places: usize,
+    ) -> Result<bool, NoKernel> {
+        let Some(groups) = self.groups.filter(|groups| supports_groups(walk, *groups)) else {
+            return Ok(false);
+        };
+        let lanes = choose_group_lanes(lanes_of(walk, places, 1), groups.lanes);
+        let (lowering, stores) = lower_walk(walk, frame, lanes, None)?;
+        let fits = fits_shared_memory(&lowering, groups);
+        if fits {
+            self.emit_group_walk(lowering, stores, groups)?;
+        }
+        Ok(fits)
+    }
+
     /// Decides on one kernel for a launch that walks rows, or their edges.
     pub(super) fn emit_walk(&mut self) -> Result<(), NoKernel> {
         let mut walk =
@@ -207,11 +226,8 @@ impl Unit<'_> {
         let walk = Rc::new(walk);
         let frame = frame_shape(&walk);
         let places = frame.iter().product::<u64>().max(1) as usize;
-        if let Some(groups) = self.groups.filter(|_| neighbour_group_walk::supports_groups(&walk)) {
-            let lanes = lanes_of(&walk, places, 1);
-            let lanes = neighbour_group_walk::choose_group_lanes(lanes, groups.lanes);
-            let (lowering, stores) = lower_walk(&walk, &frame, lanes, None)?;
-            return self.emit_group_walk(lowering, stores, groups);
+        if self.decide_by_groups(&walk, &frame, places)? {
+            return Ok(());
         }
         let scheduled = self.schedule_walk(walk, &frame, places)?;
         self.add_walk(scheduled)

@@ -1,4 +1,4 @@
-//! group_walks: which launches on a CPU can share out the edges of a row by groups of neighbours.
+//! group_walks: which launches can share out the edges of a row by groups of neighbours.
 //!
 //! promises  depends on the list alone
 //! never     chooses a division: the plan does
@@ -40,8 +40,27 @@ pub fn walks_rows(operation: &Operation) -> bool {
     }
 }
 
-/// The direction whose groups an operation can walk by: it visits the edges of a row once, in one
-/// direction, and combines them in any association.
+/// How often an operation visits the edges of a row: more than once where a value of an edge waits
+/// for a reduction over all of them, as in a softmax.
+pub fn edge_visits(operation: &Operation) -> usize {
+    match operation {
+        Operation::Fused { over: Over::EdgesOf(_), steps, .. } => passes(steps),
+        other => usize::from(walks_rows(other)),
+    }
+}
+
+/// The edges that an operation walks by rows.
+pub fn walked_direction(operation: &Operation) -> Option<Direction> {
+    match operation {
+        Operation::NeighbourReduce { direction, .. } => Some(*direction),
+        Operation::Fused { over: Over::EdgesOf(direction), .. } => Some(*direction),
+        Operation::Evaluate { op, .. } => reduced(op).map(|edges| edges.direction),
+        _ => None,
+    }
+}
+
+/// The direction whose groups an operation can walk by on a CPU: it visits the edges of a row once,
+/// in one direction, and combines them in any association.
 pub fn groups_direction(operation: &Operation) -> Option<Direction> {
     let direction = match operation {
         Operation::NeighbourReduce { direction, .. } => *direction,

@@ -43,7 +43,9 @@ pub use cost::{BufferReads, Gathered, ListNeeds, Work};
 pub use expression_names::{binary_name, unary_name};
 pub use facts::GraphFacts;
 pub use frontier::frontier;
-pub use group_walks::{groups_direction, sees_edge_order, walks_rows};
+pub use group_walks::{
+    edge_visits, groups_direction, sees_edge_order, walked_direction, walks_rows,
+};
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
 pub use liveness::{Lifetime, Timeline};
 pub use mergeable_products::{

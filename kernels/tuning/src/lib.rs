@@ -126,7 +126,6 @@ rows! {
     repeated_walk_blocks: u32,
     address_rows: usize,
     multi_block_blocks: u32,
-    neighbour_group_threads: u32,
     neighbour_group_blocks: u32,
     sparse_entries: usize,
     sparse_blocks: u32,

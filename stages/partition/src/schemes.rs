@@ -6,6 +6,7 @@
 //! never     writes a file
 pub mod degree_bins;
 pub mod file;
+pub mod group_spans;
 pub mod interleaved;
 pub mod merge_path;
 pub mod neighbour_groups;
@@ -56,7 +57,7 @@ pub fn outline(
         Asked::RelationMajor => relation_major::outline(csr)?,
         Asked::RowRelation => row_relation::outline(csr, room)?,
         Asked::PackedGraphs => packed_graphs::outline(csr, spec.block_nodes, room)?,
-        Asked::File => file::outline(request, csr)?,
+        Asked::File => file::outline(request, csr, room)?,
     };
     room.refuse_beyond(outline.scheme.name(), outline.bytes_peak())?;
     Ok(outline)
@@ -72,8 +73,9 @@ pub fn build(
         Scheme::Rows { unit_edges, walk, .. } => {
             build_tables(csr, |side| rows::build(side, *unit_edges, *walk))
         }
-        Scheme::NeighbourGroups { ngs, block_threads, .. } => {
-            build_tables(csr, |side| neighbour_groups::build(side, *ngs, *block_threads))
+        Scheme::NeighbourGroups { ngs, dw, block_threads, .. } => {
+            let of_block = group_spans::groups_per_block(*dw, *block_threads);
+            build_tables(csr, |side| neighbour_groups::build(side, *ngs, of_block))
         }
         Scheme::MergePath { merge_items } => {
             build_tables(csr, |side| merge_path::build(side, *merge_items))
@@ -91,7 +93,7 @@ pub fn build(
         Scheme::RelationMajor { relations } => relation_major::build(csr, *relations)?,
         Scheme::RowRelation { forms } => row_relation::build(csr, *forms)?,
         Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::build(csr, *block_nodes)?,
-        Scheme::File { .. } => file::build(csr, request)?,
+        Scheme::File { spanning, .. } => file::build(csr, request, *spanning)?,
     })
 }
 
@@ -102,8 +104,9 @@ pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Paddi
             rows::prove(csr, tables, *unit_edges, *units, *unit_edges_max)?;
             prove_both(csr, |side| walked_lists::prove(side, tables, *walk).map(|()| None))
         }
-        Scheme::NeighbourGroups { ngs, block_threads, .. } => {
-            prove_both(csr, |side| neighbour_groups::prove(side, tables, *ngs, *block_threads))
+        Scheme::NeighbourGroups { ngs, dw, block_threads, .. } => {
+            let of_block = group_spans::groups_per_block(*dw, *block_threads);
+            prove_both(csr, |side| neighbour_groups::prove(side, tables, *ngs, of_block))
         }
         Scheme::MergePath { merge_items } => {
             prove_both(csr, |side| merge_path::prove(side, tables, *merge_items))
@@ -121,6 +124,8 @@ pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Paddi
         Scheme::RelationMajor { .. } => relation_major::prove(csr, tables),
         Scheme::RowRelation { forms } => row_relation::prove(csr, tables, *forms),
         Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::prove(csr, tables, *block_nodes),
-        Scheme::File { .. } => file::prove(csr, tables),
+        Scheme::File { dw, block_threads, .. } => {
+            file::prove(csr, tables, group_spans::groups_per_block(*dw, *block_threads))
+        }
     }
 }

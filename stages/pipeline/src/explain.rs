@@ -96,8 +96,8 @@ fn predicted_text(predicted: &kinds::plan::Predicted) -> String {
         );
         if let Some(grouping) = &launch.grouping {
             text += &format!(
-                "      groups of {} neighbours, {} lanes each, {} threads a block, {} bytes \
-                    shared ({})\n",
+                "      fastest as predicted: groups of {} neighbours, {} lanes each, {} threads a \
+                 block, {} bytes shared ({})\n",
                 grouping.neighbours,
                 grouping.lanes,
                 grouping.threads,

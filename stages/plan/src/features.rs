@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{Memory, OnHost, OverBus};
-use warploom_cuda::memory_estimate::{self, Predicted};
+use warploom_cuda::memory_estimate::{self, GroupRows, Predicted};
 use warploom_cuda::{DevicePlan, host_reads};
 use warploom_launch::{BufferName, GraphFacts, LaunchList, Reason};
 use warploom_shell::{machine_limits::show_size, requests::PlanRequest};
@@ -36,8 +36,10 @@ pub fn place_features(
     list: &LaunchList,
     planned: &DevicePlan,
     facts: &GraphFacts,
+    groups: GroupRows,
 ) -> MemoryNeeds {
-    let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, planned, facts, on_host);
+    let weigh =
+        |on_host: &[BufferName]| memory_estimate::predicted(list, planned, facts, groups, on_host);
     let of_all = weigh(&[]);
     let room = request.device.memory_bytes.unwrap_or(u64::MAX);
     let bytes_of =

@@ -29,9 +29,7 @@ use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         graph::LearnedRows,
-        plan::{
-            self, Advice, Cut, GroupDivision, KernelFacts, KernelTables, Memory, Plan, Smaller,
-        },
+        plan::{self, Advice, KernelFacts, KernelTables, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
     progress::Phase,
@@ -40,7 +38,7 @@ use warploom_cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order
 use warploom_device::Nvrtc;
 use warploom_ir::Loss as LossKind;
 use warploom_launch::builtin::{self, Builtin};
-use warploom_launch::{Element, GraphFacts, LaunchList, Stored};
+use warploom_launch::{Element, GraphFacts, LaunchList, Reason, Stored};
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
@@ -52,10 +50,10 @@ use warploom_shell::{
     },
     requests::PlanRequest,
 };
-use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
+use warploom_spec::{Dtype, EdgeSchedule, LaunchSchedules, Loss, Mode, PartitionSpec, Residence};
 
 use features::MemoryNeeds;
-use group_division::Division;
+use group_division::{Divisions, LaunchDivisions};
 use schedule_reasons::cpu_schedule_reasons;
 use walk_tiers::WalkTiers;
 
@@ -97,7 +95,7 @@ impl Stage for PlanStage {
         drop(compiling);
         let BuiltList { mut list, facts, settings, warnings, predicts } = made;
         refuse_half_precision(request, &list)?;
-        let known = GraphInputs::read(inputs, request)?;
+        let known = GraphInputs::read(inputs, request, &list)?;
         // A comment in the program changes no byte of its plan.
         list.lines.clear();
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
@@ -106,18 +104,18 @@ impl Stage for PlanStage {
             fit_memory(request, &mut list, &facts, &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
-            reasons.extend(cpu_schedule_reasons(&list, &facts, inputs, &known.division)?);
+            reasons.extend(cpu_schedule_reasons(&list, &facts, inputs)?);
         }
         reasons.extend(reason);
-        let grouped = decided.as_ref().filter(|_| is_grouped(request));
-        reasons.extend(grouped.map(|planned| schedule_reasons::grouping_reason(&list, planned)));
+        let walked = known.walked(decided.as_deref());
+        reasons.extend(known.schedule_reason(request, &list, &walked)?);
         let predicted = time_prediction::predict_list(
             &list,
             &facts,
             &request.device,
             &by_launch,
             &known.profile,
-            is_grouped(request),
+            walked.iter().any(Option::is_some),
         );
         on_step();
         let memory = Memory {
@@ -134,11 +132,9 @@ impl Stage for PlanStage {
             predicts: predicts.map(|kind| to_json(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
             matmul: reduced_precision(request),
-            schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
-            groups: plan_cuts(request, &list, &facts, &known.profile),
             device: to_json(&request.device)?,
             settings: to_json(&settings)?,
-            division: known.planned_division(&list),
+            division: group_division::to_page(&walked),
             tuning: request.tuning.clone(),
             launches: to_json(&list)?,
             host,
@@ -161,7 +157,7 @@ impl Stage for PlanStage {
     ) -> Result<(), Violation> {
         let page = plan::open(outputs.get(Kind::Plan)?)?;
         let advice = plan::open_advice(outputs.get(Kind::Plan)?)?;
-        let list: LaunchList = serde_json::from_value(page.launches).map_err(|error| {
+        let mut list: LaunchList = serde_json::from_value(page.launches).map_err(|error| {
             Violation::new(format!("plan.json: the launches cannot be read: {error}"))
         })?;
         if let Err(flaws) = list.validate() {
@@ -169,18 +165,23 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
-        let known = GraphInputs::read(inputs, request)?;
-        let planned = known.planned_division(&list);
-        let GraphInputs { profile, order, stored, division, walks } = known;
+        if request.spec.schedule.entries().iter().any(|entry| entry.target.parse::<u32>().is_ok()) {
+            // A plan has no lines of the program.
+            let built = build_list(inputs, request, &request.pipeline_settings(), &|| {})?;
+            list.lines = built.list.lines;
+        }
+        let known = GraphInputs::read(inputs, request, &list)?;
+        list.lines.clear();
+        let mut decided = decide_for_gpu(request, &list, &known)
+            .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        known.walks.add_to(decided.as_mut());
+        let planned = group_division::to_page(&known.walked(decided.as_deref()));
         if planned != page.division {
             return Err(Violation::new(format!(
                 "plan.json: which launches walk by groups: expected {planned:?}, found {:?}",
                 page.division
             )));
         }
-        let mut decided = decide_for_gpu(request, &list, &facts, &profile, order)
-            .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
-        walks.add_to(decided.as_mut());
         let unstored = &list.arena.nowhere;
         if !unstored.is_empty()
             && !decided.as_ref().is_some_and(|made| are_never_stored(unstored, made))
@@ -190,15 +191,8 @@ impl Stage for PlanStage {
                 unstored.join("`, `")
             )));
         }
-        let cuts = plan_cuts(request, &list, &facts, &profile);
-        if cuts != page.groups {
-            return Err(Violation::new(format!(
-                "plan.json: how edges are cut: expected {cuts:?}, found {:?}",
-                page.groups
-            )));
-        }
         let MemoryNeeds { memory: expected, host, by_launch, .. } =
-            memory_needs(request, decided.as_ref(), &list, &facts, stored, division.as_ref());
+            memory_needs(request, decided.as_ref(), &list, &facts, &known);
         refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, decided)?;
         if host != page.host {
             return Err(Violation::new(format!(
@@ -212,8 +206,8 @@ impl Stage for PlanStage {
             &facts,
             &request.device,
             &by_launch,
-            &profile,
-            is_grouped(request),
+            &known.profile,
+            planned.is_some(),
         );
         if predicted != advice.predicted {
             let (expected, found) = (predicted.nanoseconds_step, advice.predicted.nanoseconds_step);
@@ -277,18 +271,31 @@ fn mode_name(asked: Mode, facts: &GraphFacts) -> &'static str {
 }
 
 /// What is known of the graph beyond `GraphFacts`.
+#[derive(Clone)]
 struct GraphInputs {
     profile: Profile,
     order: Order,
     stored: Stored,
-    /// The groups of `partition`, on a CPU.
-    division: Option<Division>,
+    /// The groups of `partition`.
+    divisions: Divisions,
+    /// The entry of `plan.schedule` that counts for each launch.
+    entries: Vec<Option<usize>>,
+    /// What each launch is to walk by.
+    chosen: LaunchDivisions,
     /// How a GPU divides walks.
     walks: WalkTiers,
 }
 
 impl GraphInputs {
-    fn read(inputs: &Inputs, request: &PlanRequest) -> Result<GraphInputs, StageError> {
+    /// What is known for a list that was just built.
+    fn read(
+        inputs: &Inputs,
+        request: &PlanRequest,
+        list: &LaunchList,
+    ) -> Result<GraphInputs, StageError> {
+        let (divisions, schedule) = (Divisions::read(inputs)?, &request.spec.schedule);
+        let entries = group_division::entries_of_launches(schedule, list)?;
+        let chosen = divisions.choose(schedule, &entries, list, is_gpu(request))?;
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         // Every input of a GPU is copied to it, however it is stored.
         let stored =
@@ -297,14 +304,44 @@ impl GraphInputs {
             profile,
             order: row_locality::row_order(is_gpu(request), inputs)?,
             stored,
-            division: Division::read(inputs, is_gpu(request))?,
+            divisions,
+            entries,
+            chosen,
             walks: WalkTiers::read(inputs, is_gpu(request))?,
         })
     }
 
-    /// The groups that launches walk by.
-    fn planned_division(&self, list: &LaunchList) -> Option<GroupDivision> {
-        self.division.as_ref().and_then(|division| division.planned(list))
+    /// The same for another list of the same graph.
+    fn for_list(
+        &self,
+        request: &PlanRequest,
+        list: &LaunchList,
+    ) -> Result<GraphInputs, StageError> {
+        let schedule = &request.spec.schedule;
+        let entries = group_division::entries_of_launches(schedule, list)?;
+        let chosen = self.divisions.choose(schedule, &entries, list, is_gpu(request))?;
+        Ok(GraphInputs { entries, chosen, ..self.clone() })
+    }
+
+    /// Why launches walk by what they do, where the partition has groups; refuses an entry of
+    /// `plan.schedule` without effect.
+    fn schedule_reason(
+        &self,
+        request: &PlanRequest,
+        list: &LaunchList,
+        walked: &LaunchDivisions,
+    ) -> Result<Option<Reason>, StageError> {
+        let schedule = &request.spec.schedule;
+        group_division::refuse_idle_entries(schedule, &self.entries, list, walked)?;
+        Ok(self.divisions.reason(schedule, list, walked, is_gpu(request)))
+    }
+
+    /// What launches walk by: on a GPU, what its kernels do.
+    fn walked(&self, planned: Option<&DevicePlan>) -> LaunchDivisions {
+        match planned {
+            Some(planned) => group_division::emitted_divisions(&self.chosen, planned),
+            None => self.chosen.clone(),
+        }
     }
 }
 
@@ -467,13 +504,8 @@ pub fn show_form(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<S
         "source" => {
             program::source_grid(&request.device)?;
             let BuiltList { mut list, facts, .. } = build_list(inputs, request, &settings, &|| {})?;
-            let (decided, _) = fit_memory(
-                request,
-                &mut list,
-                &facts,
-                &GraphInputs::read(inputs, request)?,
-                &|| {},
-            )?;
+            let known = GraphInputs::read(inputs, request, &list)?;
+            let (decided, _) = fit_memory(request, &mut list, &facts, &known, &|| {})?;
             decided
                 .map(|decided| decided.render(&list).source)
                 .ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
@@ -492,12 +524,15 @@ pub fn source_without_graph(
     compiled: &Compilation,
     request: &PlanRequest,
 ) -> Result<String, StageError> {
-    let facts = GraphFacts::from_data(&compiled.data);
-    let groups = if is_grouped(request) {
-        time_prediction::choose_groups(&compiled.list, &facts, &request.device, 0.0)
-    } else {
-        Vec::new()
+    let given = PartitionSpec::default();
+    let groups = Groups {
+        neighbours: given.ngs as u32,
+        lanes: given.dw as u32,
+        threads: given.block_threads as u32,
     };
+    let asked = LaunchSchedules::All(EdgeSchedule::NeighbourGroups);
+    let is_grouped = is_gpu(request) && request.spec.schedule == asked;
+    let groups = vec![Some(groups).filter(|_| is_grouped); compiled.list.launches().len()];
     let emitted = program::emit_source(
         &compiled.list,
         compiled.data.bytes_per_real,
@@ -513,53 +548,20 @@ pub fn source_without_graph(
 fn decide_for_gpu(
     request: &PlanRequest,
     list: &LaunchList,
-    facts: &GraphFacts,
-    profile: &Profile,
-    order: Order,
+    known: &GraphInputs,
 ) -> Result<Option<DecidedKernels>, StageError> {
     if !is_gpu(request) {
         return Ok(None);
     }
-    let groups = choose_groups(request, list, facts, profile);
+    let groups = known.divisions.gpu_groups(&known.chosen);
     let asked = GpuRequest {
         program: &request.spec.program.entry,
         dtype: request.run.dtype,
         matmul: matmul_precision(&request.spec),
-        order,
+        order: known.order,
         groups: &groups,
     };
     program::decide_for_gpu(list, &asked, &request.device).map(Some)
-}
-
-/// Whether a GPU divides edges into neighbour groups.
-fn is_grouped(request: &PlanRequest) -> bool {
-    is_gpu(request) && request.spec.schedule == EdgeSchedule::NeighbourGroups
-}
-
-/// The neighbour groups of each launch, in the order of the list; empty where walks go by rows.
-fn choose_groups(
-    request: &PlanRequest,
-    list: &LaunchList,
-    facts: &GraphFacts,
-    profile: &Profile,
-) -> Vec<Option<Groups>> {
-    if is_grouped(request) {
-        time_prediction::choose_groups(list, facts, &request.device, profile.in_degree.gini)
-    } else {
-        Vec::new()
-    }
-}
-
-/// The same, as `plan.json` has them.
-fn plan_cuts(
-    request: &PlanRequest,
-    list: &LaunchList,
-    facts: &GraphFacts,
-    profile: &Profile,
-) -> Vec<Option<Cut>> {
-    let cut = |Groups { neighbours, lanes, threads }: Groups| Cut { neighbours, lanes, threads };
-    let chosen = choose_groups(request, list, facts, profile);
-    chosen.into_iter().map(|groups| groups.map(cut)).collect()
 }
 
 /// The source of the kernels of a GPU plan, printed once, and compiled if a compiler is present.
@@ -606,20 +608,19 @@ fn memory_needs(
     decided: Option<&DecidedKernels>,
     list: &LaunchList,
     facts: &GraphFacts,
-    stored: Stored,
-    division: Option<&Division>,
+    known: &GraphInputs,
 ) -> MemoryNeeds {
     let Some(decided) = decided else {
-        let divided = division.map_or(0, |division| division.bytes(list));
+        let divided = known.divisions.bytes(&known.chosen);
         return MemoryNeeds {
-            memory: memory::predict_on_cpu(list, facts, stored, divided),
+            memory: memory::predict_on_cpu(list, facts, known.stored, divided),
             host: None,
             over_bus: None,
             by_launch: Vec::new(),
             reason: None,
         };
     };
-    features::place_features(request, list, decided, facts)
+    features::place_features(request, list, decided, facts, known.divisions.rows)
 }
 
 /// The kernels of a GPU, and what the run needs. Features that stay on the host, and buffers that
@@ -631,10 +632,8 @@ fn fit_memory(
     known: &GraphInputs,
     on_step: &dyn Fn(),
 ) -> Result<(Option<DecidedKernels>, MemoryNeeds), StageError> {
-    let mut decided =
-        drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
-    let division = known.division.as_ref();
-    let found = memory_needs(request, decided.as_ref(), list, facts, known.stored, division);
+    let mut decided = drop_unstored_buffers(request, list, facts, known, on_step)?;
+    let found = memory_needs(request, decided.as_ref(), list, facts, known);
     on_step();
     let is_moved = list
         .features_in_arena()
@@ -645,10 +644,9 @@ fn fit_memory(
         return Ok((decided, found));
     }
     list.keep_features_apart(facts);
-    let mut decided =
-        drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
+    let mut decided = drop_unstored_buffers(request, list, facts, known, on_step)?;
     known.walks.add_to(decided.as_mut());
-    let found = memory_needs(request, decided.as_ref(), list, facts, known.stored, division);
+    let found = memory_needs(request, decided.as_ref(), list, facts, known);
     on_step();
     Ok((decided, found))
 }
@@ -660,11 +658,10 @@ fn drop_unstored_buffers(
     request: &PlanRequest,
     list: &mut LaunchList,
     facts: &GraphFacts,
-    profile: &Profile,
-    order: Order,
+    known: &GraphInputs,
     on_step: &dyn Fn(),
 ) -> Result<Option<DecidedKernels>, StageError> {
-    let decided = decide_for_gpu(request, list, facts, profile, order)?;
+    let decided = decide_for_gpu(request, list, known)?;
     on_step();
     let mut unstored: Vec<_> = decided
         .iter()
@@ -678,7 +675,7 @@ fn drop_unstored_buffers(
     }
     let before = list.arena.clone();
     list.leave_out(&unstored, facts);
-    let smaller = decide_for_gpu(request, list, facts, profile, order)?;
+    let smaller = decide_for_gpu(request, list, known)?;
     on_step();
     let kernels = |decided: &Option<DecidedKernels>| {
         decided.iter().flat_map(|decided| &decided.launches).flatten().count()
@@ -769,7 +766,8 @@ fn predict_memory(
 ) -> Result<Memory, StageError> {
     let BuiltList { mut list, facts, .. } = build_list(inputs, request, settings, &|| {})?;
     refuse_half_precision(request, &list)?;
-    Ok(fit_memory(request, &mut list, &facts, known, &|| {})?.1.memory)
+    let known = known.for_list(request, &list)?;
+    Ok(fit_memory(request, &mut list, &facts, &known, &|| {})?.1.memory)
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {

@@ -1,58 +1,23 @@
 //! schedule_reasons: why launches on a CPU walk edges as they do, with the bytes that alternatives
-//! would move; which launches of a GPU use neighbour groups.
+//! would move.
 //!
 //! promises  bytes of every launch that walks edges, from the profile and from the counts of
 //!           `partition`; no reason where no launch walks edges, or where the device divides each
 //!           walk itself
 //! never     chooses: this version executes one edge format and one division, and this file says
 //!           what they save
-use std::collections::BTreeMap;
 
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
-use warploom_cuda::{Blocks, DevicePlan, WalkedLists};
 use warploom_launch::{GraphFacts, LaunchList, Reason, Work};
-
-use crate::group_division::{self, Division};
 
 /// Bytes of the number of a node.
 const NUMBER: u64 = 4;
-
-/// Which launches use neighbour groups, where the plan asks for them.
-pub fn grouping_reason(list: &LaunchList, planned: &DevicePlan) -> Reason {
-    let named = |is_so: &dyn Fn(&Blocks) -> bool| {
-        let launches = list
-            .launches()
-            .into_iter()
-            .zip(&planned.launches)
-            .filter(|(_, kernels)| kernels.iter().any(|kernel| is_so(&kernel.blocks)));
-        launches.map(|(launch, _)| format!("`{}`", launch.name)).collect::<Vec<_>>()
-    };
-    let grouped = named(&|blocks| matches!(blocks, Blocks::Groups { .. }));
-    let others =
-        named(&|blocks| matches!(blocks, Blocks::Items { walked: WalkedLists::Edges(_), .. }));
-    let listed =
-        |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-    let why = format!(
-        "`plan.schedule: neighbour-groups` asks for it; so go {}; by rows, since they do not walk \
-         edges once and only add up: {}",
-        listed(&grouped),
-        listed(&others)
-    );
-    // Both schedules read the same bytes, so that there are no figures to compare.
-    Reason {
-        what: "schedule of walks over edges".to_owned(),
-        chosen: "neighbour-groups".to_owned(),
-        why,
-        alternatives: BTreeMap::new(),
-    }
-}
 
 /// The reasons, in the order in which they are printed.
 pub fn cpu_schedule_reasons(
     list: &LaunchList,
     facts: &GraphFacts,
     inputs: &Inputs,
-    groups: &Option<Division>,
 ) -> Result<Vec<Reason>, StageError> {
     let works: Vec<Work> = list
         .launches()
@@ -95,6 +60,5 @@ pub fn cpu_schedule_reasons(
     let alternatives =
         [(chosen.clone(), of_edges(unit_edges_max)), (alone, of_edges(facts.edges))].into();
     reasons.push(Reason { what: "division of walks".to_owned(), chosen, why, alternatives });
-    reasons.extend(group_division::reason(list, groups.as_ref()));
     Ok(reasons)
 }

@@ -2,15 +2,14 @@
 //! limits it.
 //!
 //! promises  the larger of memory traffic (random row reads and streamed bytes), arithmetic, and
-//!           the bus from the host, plus the cost of a launch; the neighbour groups of every launch
-//!           that walks edges, where the plan asks for them; the same model for a device that is
+//!           the bus from the host, plus the cost of a launch; where a GPU walks by
+//!           groups, the cut that is predicted to be the fastest for each launch; the same model for a device that is
 //!           not present
 //! never     measures; promises that a kernel reaches the limit
 use warploom_contract::kinds::{
     plan::{Predicted, PredictedLaunch},
     profile::Profile,
 };
-use warploom_cuda::Groups;
 use warploom_device::Facts as Device;
 use warploom_launch::{Body, GraphFacts, Launch, LaunchList, Work};
 
@@ -32,7 +31,7 @@ pub fn predict_list(
     let over_bus = over_bus.iter().copied().chain(std::iter::repeat(0));
     let of_one = |(launch, over_bus): (&Launch, u64)| {
         let mut predicted = predict_launch(list, launch, over_bus, facts, device);
-        // Kernels divide walks by rows themselves: a grouping would be reported and not used.
+        // By rows, kernels divide walks themselves: a cut would be reported and mean nothing.
         predicted.grouping = widest_gather(&list.work(launch, facts), facts)
             .filter(|_| is_grouped)
             .and_then(|columns| decider.decide(columns));
@@ -51,27 +50,6 @@ pub fn predict_list(
     };
     let repeated = launches.iter().filter(|launch| !once.contains(&launch.name.as_str()));
     Predicted { nanoseconds_step: repeated.map(|launch| launch.nanoseconds).sum(), launches }
-}
-
-/// The neighbour groups of each launch on a GPU, in the order of the list; none for a launch that
-/// gathers no rows.
-pub fn choose_groups(
-    list: &LaunchList,
-    facts: &GraphFacts,
-    device: &Device,
-    in_degree_gini: f64,
-) -> Vec<Option<Groups>> {
-    let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: in_degree_gini };
-    let mut decider = Decider::new(device, rows);
-    let mut of = |launch: &Launch| {
-        let grouping = decider.decide(widest_gather(&list.work(launch, facts), facts)?)?;
-        Some(Groups {
-            neighbours: grouping.neighbours,
-            lanes: grouping.lanes,
-            threads: grouping.threads,
-        })
-    };
-    list.launches().into_iter().map(&mut of).collect()
 }
 
 /// Columns of the widest row that edges gather.

@@ -10,7 +10,6 @@ mod compile;
 mod edge_order;
 mod graph_branches;
 mod kernel_arguments;
-mod neighbour_groups;
 mod pipelined_epochs;
 
 use std::collections::BTreeMap;
@@ -131,21 +130,14 @@ impl GpuExecutor {
         let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
         let lists = kernel_arguments::build_walked_lists(list, emitted, data);
         let tiers = kernel_arguments::complete_tiers(emitted, &lists)?;
-        let tables = kernel_arguments::build_group_tables(emitted, &lists);
         let layout =
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
         let pinned = pin_features(context, &gpu, &layout, planned.host)?;
         let memory = gpu.allocate(layout.bytes).map_err(device_error)?;
         let (kind, columns) = loss_of(list).unwrap_or((Loss::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
-        let bound = kernel_arguments::BoundArguments {
-            layout: &layout,
-            bases,
-            tables: &tables,
-            data,
-            tiers: &tiers,
-            seed,
-        };
+        let bound =
+            kernel_arguments::BoundArguments { layout: &layout, bases, data, tiers: &tiers, seed };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let calls = emitted
             .launches
@@ -192,7 +184,7 @@ impl GpuExecutor {
             .map_err(device_error)?;
         let copying =
             Phase::begin(context.progress, "copying inputs", executor.layout.bytes, "bytes");
-        executor.upload_inputs(list, program, buffers, data, &lists, &tables)?;
+        executor.upload_inputs(list, program, buffers, data, &lists)?;
         executor.gpu.wait().map_err(device_error)?;
         drop(copying);
         Ok(executor)
@@ -206,7 +198,6 @@ impl GpuExecutor {
         buffers: &Buffers<T>,
         data: &Data<T>,
         lists: &BTreeMap<WalkedLists, edge_order::Items>,
-        tables: &kernel_arguments::Tables,
     ) -> Result<(), StageError> {
         for buffer in list.buffers.iter().filter(|buffer| is_input(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
@@ -215,9 +206,9 @@ impl GpuExecutor {
             }
         }
         for (argument, place) in self.layout.argument_ranges() {
-            if let Some(bytes) = kernel_arguments::initial_bytes(
-                argument, data, list, program, buffers, lists, tables,
-            ) {
+            if let Some(bytes) =
+                kernel_arguments::initial_bytes(argument, data, list, program, buffers, lists)
+            {
                 if bytes.len() as u64 > place.bytes {
                     return Err(StageError::defect(format!(
                         "{argument:?} has {} bytes, and its range {}",

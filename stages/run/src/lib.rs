@@ -55,6 +55,7 @@ use crate::{
     cuda::CudaBackend,
     environment::EnergyMeasurement,
     inputs::{
+        device_groups::DeviceGroups,
         group_division::Division,
         input_data::Data,
         upload::{self, Needs},
@@ -187,10 +188,7 @@ fn execute_plan<T: Precision>(
     let row_needs = kernels.as_ref().map(|kernels| cuda::row_list_needs(&kernels.plan));
     let loading = Phase::begin(context.progress, "loading inputs", 1, "graphs");
     let mut data = upload::load_data::<T>(context, inputs, list, needs, row_needs, request)?;
-    if let Some(planned) = &page.division {
-        let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-        data.divide(Division::read(inputs, &csr, planned)?, &csr);
-    }
+    load_groups(inputs, request, page, &mut data)?;
     drop(loading);
     let mut backend = make_backend(context, request, page, memory, list, data, kernels.as_ref())?;
     let started = Instant::now();
@@ -228,6 +226,26 @@ fn execute_plan<T: Precision>(
             joules: meter.as_ref().and_then(EnergyMeter::joules),
         },
     )
+}
+
+/// Opens the groups of neighbours that launches of a plan walk by.
+fn load_groups<T: Precision>(
+    inputs: &Inputs,
+    request: &RunRequest,
+    page: &Plan,
+    data: &mut Data<T>,
+) -> Result<(), StageError> {
+    let Some(planned) = &page.division else { return Ok(()) };
+    let csr = Csr::open(inputs.get(Kind::Csr)?)?;
+    match request.device.kind {
+        warploom_device::Kind::Cpu => {
+            data.divide(Division::read(inputs, &csr, planned)?, &csr);
+        }
+        warploom_device::Kind::Cuda => {
+            data.device_groups = Some(DeviceGroups::open(inputs, &csr, planned)?);
+        }
+    }
+    Ok(())
 }
 
 /// Trains or iterates, as the list says.

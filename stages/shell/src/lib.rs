@@ -18,6 +18,7 @@ pub mod cubin_cache;
 pub mod data_needs;
 pub mod device_choice;
 pub mod device_errors;
+pub mod edge_schedules;
 pub mod environment;
 pub mod execute;
 pub mod explain;

@@ -28,6 +28,7 @@ use warploom_tuning::Replaced;
 use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
+    edge_schedules,
     external_program::ExternalProgram,
     flags::Real,
     order_choice_cache::{self, OrderChoice},
@@ -235,7 +236,7 @@ impl Request for PartitionRequest {
     const STAGE: StageName = StageName::Partition;
 
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let spec = pipeline.partition.clone();
+        let spec = edge_schedules::partition_settings(pipeline)?;
         refuse_large_tiles(&spec)?;
         let groups_digest = match (&spec.groups, spec.scheme.contains(&Scheme::File)) {
             (None, false) => None,

@@ -116,29 +116,31 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
         }
         // A run on a CPU copies rows if nodes are renumbered.
         Kind::Permutation => Reads { facts: [permutation::RENUMBERED].into(), ..Reads::default() },
-        // The plan reports the division of walks, and decides which go by groups.
-        Kind::Partition if !is_gpu => Reads {
-            counts: Names(partition::UNITS.into_iter().chain([partition::GROUPS]).collect()),
-            facts: [partition::GROUPED].into(),
-            ..Reads::default()
-        },
-        // Where rows start in the order of a GPU says how many have a block or a warp of their own.
-        Kind::Partition => Reads {
-            files: partition::OFFSETS_FILES.into(),
-            counts: ["edges", partition::SORTED_ABOVE].into(),
-            ..Reads::default()
-        },
+        // The plan decides which launches go by groups; for a CPU it reports how rows are divided,
+        // and for a GPU where rows start in its order says how many have a block or a warp.
+        Kind::Partition => {
+            let units = partition::UNITS.into_iter().filter(|_| !is_gpu);
+            let groups = partition::GROUP_TABLES.into_iter().chain(partition::SPAN_TABLES);
+            let of_walks = ["edges", partition::SORTED_ABOVE].into_iter().filter(|_| is_gpu);
+            let counts = units.chain(groups).chain(partition::GROUP_SETTINGS).chain(of_walks);
+            Reads {
+                files: Names(partition::OFFSETS_FILES.into_iter().filter(|_| is_gpu).collect()),
+                counts: Names(counts.collect()),
+                ..Reads::default()
+            }
+        }
         _ => Reads::default(),
     }
 }
 
 /// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of the
-/// divisions, rows, and on a CPU groups of neighbours.
+/// divisions, rows and groups of neighbours.
 pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
     let lists: &[&str] =
         if device == DeviceKind::Cpu { &partition::ROWS_FILES } else { &partition::WALK_FILES };
     let sorted = [partition::SORTED_ABOVE].into_iter().filter(|_| device == DeviceKind::Cuda);
-    let groups = partition::GROUP_FILES.into_iter().filter(|_| device == DeviceKind::Cpu);
+    let spans = partition::SPAN_FILES.into_iter().filter(|_| device == DeviceKind::Cuda);
+    let groups = partition::GROUP_FILES.into_iter().chain(spans);
     match kind {
         Kind::Graph => Reads {
             files: [

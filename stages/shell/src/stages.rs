@@ -51,14 +51,14 @@ stages! {
     /// Neighbours to work units.
     Partition = Contract {
         name: "partition",
-        version: 5,
+        version: 6,
         reads: &[Kind::Csr],
         writes: &[Kind::Partition],
     };
     /// Program, profile and device to launches.
     Plan = Contract {
         name: "plan",
-        version: 18,
+        version: 19,
         reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition],
         writes: &[Kind::Plan],
     };

@@ -63,6 +63,8 @@ pub enum Shape {
     List(Box<Shape>),
     /// A value, or a list of several.
     OneOrMore(Box<Shape>),
+    /// A word, or a list of sections.
+    WordOrEntries(Box<Shape>, Vec<FieldDoc>),
     /// Free names, each with a value of one type.
     Map(Box<Shape>),
     /// A value or nothing.
@@ -170,6 +172,11 @@ impl Shape {
             }
             Self::List(_) => "a list".into(),
             Self::OneOrMore(inner) => format!("{}, or a list of them", inner.noun()),
+            Self::WordOrEntries(word, fields) => format!(
+                "{}, or a list of entries with {}",
+                word.noun(),
+                join_words(fields.iter().map(|field| field.name)).replace(" or ", " and ")
+            ),
             Self::Map(_) | Self::Matrix => "names with values".into(),
             Self::Optional(inner) => inner.noun(),
             Self::Section(_) => "a section of settings".into(),
@@ -186,7 +193,7 @@ impl Shape {
 
     /// The type of one value, where there may be several.
     pub fn element_shape(&self) -> &Shape {
-        if let Self::OneOrMore(inner) = self { inner } else { self }
+        if let Self::OneOrMore(inner) | Self::WordOrEntries(inner, _) = self { inner } else { self }
     }
 
     /// The fields of a section.

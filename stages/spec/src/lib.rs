@@ -19,6 +19,8 @@
 mod assign;
 mod declare;
 mod field;
+mod glob;
+mod launch_schedules;
 mod matrix;
 mod mistake;
 mod nearest;
@@ -53,6 +55,8 @@ use crate::{
 };
 pub use crate::{
     field::{ChoiceDoc, FieldDoc, Range, Shape, Spec},
+    glob::glob_fits,
+    launch_schedules::{LaunchSchedule, LaunchSchedules},
     mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX},
     nearest::nearest,
     reader::shell as shell_word,

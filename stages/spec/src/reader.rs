@@ -422,7 +422,10 @@ impl<'a> Reader<'a> {
         };
         let sweep = matches!(node.value, Value::Sequence(_))
             && at.field.shape.children().is_empty()
-            && !matches!(at.field.shape, Shape::Map(_) | Shape::List(_) | Shape::Matrix);
+            && !matches!(
+                at.field.shape,
+                Shape::Map(_) | Shape::List(_) | Shape::WordOrEntries(..) | Shape::Matrix
+            );
         let pair = match (&at.field.shape, &node.value) {
             (Shape::Section(_), Value::Scalar { text, .. }) => syntax::pair_meant(text),
             _ => None,
@@ -485,7 +488,12 @@ impl<'a> Reader<'a> {
 
     /// The setting with a value, in the form of the source of the span.
     pub fn sample_text(&self, at: &SettingContext<'_>, value: &str, span: Span) -> String {
-        if self.sources.get(span.source as usize).is_some_and(|source| source.path == COMMAND_LINE)
+        // An entry of a list has no path of its own on the command line.
+        if !at.path.contains('[')
+            && self
+                .sources
+                .get(span.source as usize)
+                .is_some_and(|source| source.path == COMMAND_LINE)
         {
             return format!("--set {}={}", at.path, shell(value));
         }

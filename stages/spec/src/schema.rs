@@ -93,6 +93,10 @@ fn shape_schema(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
             let one = shape_schema(inner, field, top);
             json!({"anyOf": [one.clone(), {"type": "array", "minItems": 1, "items": one}]})
         }
+        Shape::WordOrEntries(word, fields) => {
+            let (word, entry) = (shape_schema(word, field, top), section(fields, top));
+            json!({"anyOf": [word, {"type": "array", "minItems": 1, "items": entry}]})
+        }
         Shape::Map(inner) => {
             let of_values = shape_schema(inner, field, top);
             json!({"type": ["object", "null"], "additionalProperties": of_values})

@@ -430,7 +430,7 @@ fn documents_are_golden_text() {
     assert_eq!(Spec::document(&pipeline.extract), json!({}));
     assert_eq!(
         Spec::document(&pipeline.plan).to_string(),
-        r#"{"device":"auto","features":"auto","matmul":"f32","program":"gcn.py:gcn","schedule":"rows","set":{"hidden":64}}"#
+        r#"{"device":"auto","features":"auto","matmul":"f32","program":"gcn.py:gcn","schedule":"auto","set":{"hidden":64}}"#
     );
     assert_eq!(
         Spec::document(&pipeline.run)["optimizer"].to_string(),
@@ -474,6 +474,10 @@ fn others(field: &FieldDoc, shape: &Shape) -> Vec<String> {
             let pairs: Vec<String> =
                 one.windows(2).map(|pair| format!("[{}]", pair.join(", "))).collect();
             one.into_iter().chain(pairs).collect()
+        }
+        Shape::WordOrEntries(word, _) => {
+            let entries = ["a", "b"].map(|launch| format!("[{{for: {launch}, use: rows}}]"));
+            others(field, word).into_iter().chain(entries).collect()
         }
         Shape::Section(_) | Shape::OneOf(_) | Shape::Matrix => Vec::new(),
     }
@@ -548,7 +552,8 @@ fn fields_describe_themselves() {
             "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    Target \
                 number of nonzeros in a unit of rows.",
             "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default \
-                128)\n    `neighbour-groups` and `warp-tiles`: threads in a block.",
+                128)\n    `neighbour-groups`, `file` and `warp-tiles`: threads in a block of a GPU; a \
+                block has as many groups as `dw` divides it. A CPU has no blocks.",
             "parts: a whole number, 1, shards (default 1)\n    Number of shards of the \
                 graph, one for each GPU.",
         ]

@@ -10,7 +10,7 @@ use warploom_contract::kinds::{
     csr::Csr,
     graph::EdgeTable,
     partition::{
-        Column, RowUnits, Tables,
+        Column, GroupViews, RowUnits, Table, Tables,
         row_lists::{RowEdges, RowLists, WalkedRows},
     },
 };
@@ -24,13 +24,14 @@ use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_launch::{Buffer, Element, GraphFacts, LaunchList, Role, Rows};
 use warploom_partition::{
     directions::{Side, both_sides},
-    schemes::walked_lists,
+    schemes::{neighbour_groups, walked_lists},
 };
 use warploom_run::{
     backend::Backend,
     buffers::{Aligned, Contents},
     cpu::CpuBackend,
     cuda::{CudaBackend, GpuPlan},
+    inputs::device_groups::DeviceGroups,
     inputs::graphs::Graphs,
     inputs::input_data::{Data, InputRows, SparseFeatures},
     inputs::upload::Needs,
@@ -136,6 +137,7 @@ impl ListInputs {
         let (csr, old_of_new) = self.csr();
         let mut data = Data::<T>::from_graph(&csr, row_lists(&csr), Needs::from_list(list));
         data.old_of_new = old_of_new;
+        data.device_groups = asked_groups().map(|groups| divide(&csr, groups));
         // The csr holds f32; what was given goes in as it is.
         for (side, edges) in
             [(&mut data.incoming, &csr.incoming.edges), (&mut data.outgoing, &csr.outgoing.edges)]
@@ -355,12 +357,42 @@ pub fn order() -> Order {
     if std::env::var_os(NEAR).is_some() { Order::Local } else { Order::Spread }
 }
 
-/// The groups of each launch of a list, if these are asked for.
-fn groups(list: &LaunchList) -> Vec<Option<Groups>> {
-    let Ok(asked) = std::env::var(GROUPS) else { return Vec::new() };
+/// The groups that are asked for.
+fn asked_groups() -> Option<Groups> {
+    let asked = std::env::var(GROUPS).ok()?;
     let numbers: Vec<u32> = asked.split(',').map(|number| number.parse().unwrap()).collect();
     let [neighbours, lanes, threads] = numbers[..] else { panic!("{GROUPS} is `{asked}`") };
-    vec![Some(Groups { neighbours, lanes, threads }); list.launches().len()]
+    Some(Groups { neighbours, lanes, threads })
+}
+
+/// The groups of each launch of a list, if these are asked for.
+fn groups(list: &LaunchList) -> Vec<Option<Groups>> {
+    asked_groups().map_or_else(Vec::new, |groups| vec![Some(groups); list.launches().len()])
+}
+
+/// The tables of groups that `partition` makes of a csr.
+fn divide(csr: &Csr, groups: Groups) -> DeviceGroups {
+    let [incoming, outgoing] = both_sides(csr).map(|side| {
+        let tables = neighbour_groups::build(
+            side,
+            u64::from(groups.neighbours),
+            u64::from(groups.per_block()),
+        );
+        let column = |table: &Table, name: &str| match table.column(name).unwrap() {
+            Column::U32(numbers) => numbers.clone(),
+            other => panic!("`{name}` is {:?}", other.width()),
+        };
+        let (groups, spans) = (&tables[0], &tables[2]);
+        GroupViews {
+            node: column(groups, "node"),
+            start: column(groups, "start"),
+            end: column(groups, "end"),
+            span_node: column(spans, "node"),
+            span_block: column(spans, "block"),
+            span_blocks: column(spans, "blocks"),
+        }
+    });
+    DeviceGroups::from_views(csr, incoming, outgoing)
 }
 
 /// Whether one type and order of each list is enough.

@@ -1,5 +1,6 @@
 //! tests: bus traffic of programs whose walks over input rows can be counted by hand.
 use super::*;
+use crate::memory_estimate::GroupRows;
 use crate::{GpuTarget, Matmul, Order, emit, memory_estimate};
 use warploom_compiler::compile;
 use warploom_ir::{Data, Loss, Target as Wanted};
@@ -171,8 +172,9 @@ fn what_stays_on_the_host_is_no_memory_of_the_device() {
     let (list, emitted, facts) =
         made("def it(v):\n    return linear(v.x, v.classes)\n", 22, |data| data);
     let on_host = names(&list);
-    let [all, without] = [&[][..], &on_host]
-        .map(|on_host| memory_estimate::predicted(&list, &emitted, &facts, on_host));
+    let [all, without] = [&[][..], &on_host].map(|on_host| {
+        memory_estimate::predicted(&list, &emitted, &facts, GroupRows::default(), on_host)
+    });
     let bytes = memory_estimate::bytes_on_host(&list, &facts, &on_host);
     // A row of 22 columns has a stride of 24.
     assert_eq!((bytes, all.bytes - without.bytes), (NODES * 24 * 4, bytes));

@@ -12,7 +12,7 @@
 //! | scheme | tables (`*`: once with `in_`, once with `out_`) |
 //! |---|---|
 //! | `rows` | `*_rows`: first row of each unit, and the number of rows; `*_edges`: far end and id of each edge, by row, then id; `*_walk_rows`, `*_walk_offsets`, `*_walk_edges`: rows in the order in which a GPU takes them, the start of each, and their edges |
-//! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (GNNAdvisor, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: nodes whose groups lie in several blocks |
+//! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (GNNAdvisor, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: node, first block and number of blocks of each node whose groups lie in several blocks, and, with 0 blocks, of each without a group |
 //! | `merge-path` | `*_merge_path`: row and slot where each chunk starts, and the ends |
 //! | `warp-tiles` | `*_warp_tiles`: row and start slot; `*_warp_tile_first`: first tile of each row, and their number |
 //! | `block-tiles` | `*_block_tiles`, `*_block_tile_first`: the same |
@@ -23,7 +23,7 @@
 //! | `relation-major` | `*_relations`: start of each relation, and the number of edges; `*_relation_edges`: row, neighbour, slot by relation, then row |
 //! | `row-relation` | `*_row_types`: relation of each slot; or `*_row_runs`: first run of each row, and their number, with `*_runs`: relation and start slot |
 //! | `packed-graphs` | `graph_blocks`: first graph and first row of each block, and the ends; `block_graphs`: graph and its first row; `block_rows`: rows by block, graph, number |
-//! | `file` | `file_groups`: node, start and end slot, in the order of the user's file |
+//! | `file` | `file_groups`: node, start and end slot, by slot; `file_group_spans`: as `*_group_spans` |
 use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
@@ -67,14 +67,23 @@ pub const WALK_FILES: [&str; 10] = [
     "out_walk_edges.arrow",
 ];
 
-/// Fact: the scheme whose groups of neighbours a run on a CPU can walk by, where one was asked for.
-pub const GROUPED: &str = "grouped";
-/// Count: groups of that scheme, in all directions that it has.
-pub const GROUPS: &str = "groups";
-/// Tables of groups: of scheme `neighbour-groups` over in-edges and out-edges, and of `file`.
+/// Scheme `neighbour-groups`, by name.
+pub const NEIGHBOUR_GROUPS: &str = "neighbour-groups";
+/// Scheme `file`, by name.
+pub const FILE: &str = "file";
+/// Counts of the schemes by groups, where one was asked for: most neighbours of a group of
+/// `neighbour-groups`, lanes of a group and threads of a block.
+pub const GROUP_SETTINGS: [&str; 3] = ["ngs", "dw", "block_threads"];
+/// Tables of groups: of scheme `neighbour-groups` over in-edges and out-edges, and of `file`. The
+/// rows of each are a count under its name.
 pub const GROUP_TABLES: [&str; 3] = ["in_groups", "out_groups", "file_groups"];
-/// Their files.
+/// Tables of the rows that no block of groups finishes alone, in the same order.
+pub const SPAN_TABLES: [&str; 3] = ["in_group_spans", "out_group_spans", "file_group_spans"];
+/// The files of the tables of groups.
 pub const GROUP_FILES: [&str; 3] = ["in_groups.arrow", "out_groups.arrow", "file_groups.arrow"];
+/// The files of the tables of rows.
+pub const SPAN_FILES: [&str; 3] =
+    ["in_group_spans.arrow", "out_group_spans.arrow", "file_group_spans.arrow"];
 
 /// Threads of a warp.
 pub const WARP: u64 = 32;
@@ -135,11 +144,11 @@ pub enum Scheme {
     NeighbourGroups {
         /// Neighbours of a group, at most.
         ngs: u64,
-        /// Threads that share the columns of a group's row.
+        /// Lanes that share the columns of a group's row.
         dw: u64,
-        /// Threads of a block: so many times 32, so many groups.
+        /// Threads of a block: so many times `dw`, so many groups.
         block_threads: u64,
-        /// Nodes whose groups lie in several blocks.
+        /// Nodes that no block finishes alone: their groups lie in several, or they have none.
         spanning: [u64; 2],
     },
     /// Equal numbers of rows and edges together, wherever rows end.
@@ -200,6 +209,12 @@ pub enum Scheme {
     File {
         /// The digest of the file.
         blake3: String,
+        /// Lanes that share the columns of a group's row.
+        dw: u64,
+        /// Threads of a block: so many times `dw`, so many groups.
+        block_threads: u64,
+        /// Nodes that no block finishes alone.
+        spanning: u64,
     },
 }
 
@@ -228,7 +243,7 @@ impl Scheme {
     pub fn name(&self) -> &'static str {
         match self {
             Scheme::Rows { .. } => "rows",
-            Scheme::NeighbourGroups { .. } => "neighbour-groups",
+            Scheme::NeighbourGroups { .. } => NEIGHBOUR_GROUPS,
             Scheme::MergePath { .. } => "merge-path",
             Scheme::WarpTiles { .. } => "warp-tiles",
             Scheme::BlockTiles { .. } => "block-tiles",
@@ -239,26 +254,29 @@ impl Scheme {
             Scheme::RelationMajor { .. } => "relation-major",
             Scheme::RowRelation { .. } => "row-relation",
             Scheme::PackedGraphs { .. } => "packed-graphs",
-            Scheme::File { .. } => "file",
+            Scheme::File { .. } => FILE,
         }
     }
 }
 
-impl Partition {
-    /// The division by groups of neighbours, of which a user's own comes first.
-    pub fn grouped(&self) -> Option<&Division> {
-        let file = |division: &&Division| matches!(division.scheme, Scheme::File { .. });
-        let groups =
-            |division: &&Division| matches!(division.scheme, Scheme::NeighbourGroups { .. });
-        self.schemes.iter().find(file).or_else(|| self.schemes.iter().find(groups))
-    }
-}
-
 impl Division {
-    /// How many groups of neighbours it has.
-    fn groups(&self) -> u64 {
-        let of_groups = |table: &&TableFacts| GROUP_TABLES.contains(&table.name.as_str());
-        self.tables.iter().filter(of_groups).map(|table| table.rows).sum()
+    /// The counts that a plan by groups needs: settings, and rows of its tables.
+    fn group_counts(&self) -> Vec<(&str, u64)> {
+        let [ngs, dw, block_threads] = GROUP_SETTINGS;
+        let mut counts = match self.scheme {
+            Scheme::NeighbourGroups { ngs: most, dw: lanes, block_threads: threads, .. } => {
+                vec![(ngs, most), (dw, lanes), (block_threads, threads)]
+            }
+            Scheme::File { dw: lanes, block_threads: threads, .. } => {
+                vec![(dw, lanes), (block_threads, threads)]
+            }
+            _ => return Vec::new(),
+        };
+        let is_counted =
+            |table: &&TableFacts| [GROUP_TABLES, SPAN_TABLES].concat().contains(&&*table.name);
+        let tables = self.tables.iter().filter(is_counted);
+        counts.extend(tables.map(|table| (table.name.as_str(), table.rows)));
+        counts
     }
 
     /// Bytes of all its tables.
@@ -319,6 +337,23 @@ pub struct NeighbourGroups {
     pub end: Vec<u64>,
 }
 
+/// Groups of one direction as a GPU takes them, mapped: numbers of 32 bits.
+#[derive(Clone, Debug)]
+pub struct GroupViews {
+    /// Node of each group.
+    pub node: View<u32>,
+    /// First slot of each.
+    pub start: View<u32>,
+    /// The slot behind the last.
+    pub end: View<u32>,
+    /// Each node that no block finishes alone.
+    pub span_node: View<u32>,
+    /// The first block with a group of it.
+    pub span_block: View<u32>,
+    /// Number of blocks with a group of it.
+    pub span_blocks: View<u32>,
+}
+
 /// Units of scheme `rows`, mapped.
 #[derive(Clone, Debug)]
 pub struct RowUnits {
@@ -343,9 +378,8 @@ pub fn write(
     write_json(&outputs.file(Kind::Partition, PARTITION_FILE), partition)?;
     outputs.count(Kind::Partition, "nodes", nodes);
     outputs.count(Kind::Partition, "edges", edges);
-    if let Some(division) = partition.grouped() {
-        outputs.fact(Kind::Partition, GROUPED, division.scheme.name());
-        outputs.count(Kind::Partition, GROUPS, division.groups());
+    for (name, count) in partition.schemes.iter().flat_map(Division::group_counts) {
+        outputs.count(Kind::Partition, name, count);
     }
     let of_rows = |division: &Division| match &division.scheme {
         Scheme::Rows { unit_edges, units, unit_edges_max, walk } => {
@@ -394,6 +428,23 @@ pub fn open_groups(
         node: open_numbers::<u32>(&path, "node")?.to_vec(),
         start: slots("start")?,
         end: slots("end")?,
+    })
+}
+
+/// Maps a table of groups and the rows that no block finishes alone, for fewer than 2^32 edges.
+pub fn open_group_views(
+    artifact: &Artifact,
+    groups: &str,
+    spans: &str,
+) -> Result<GroupViews, StageError> {
+    let [groups, spans] = [groups, spans].map(|table| artifact.file(&tables::table_file(table)));
+    Ok(GroupViews {
+        node: open_numbers(&groups, "node")?,
+        start: open_numbers(&groups, "start")?,
+        end: open_numbers(&groups, "end")?,
+        span_node: open_numbers(&spans, "node")?,
+        span_block: open_numbers(&spans, "block")?,
+        span_blocks: open_numbers(&spans, "blocks")?,
     })
 }
 

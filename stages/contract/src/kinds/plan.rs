@@ -40,18 +40,11 @@ pub struct Plan {
     /// Precision of f32 products on a GPU, if it is reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matmul: Option<String>,
-    /// How a GPU divides edges, if not by rows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<String>,
     /// Device that it was made for: name and static facts.
     pub device: Value,
     /// Settings of the program, defaults filled in.
     pub settings: Value,
-    /// How the edges of each launch are cut into neighbour groups, in the order of the list, where
-    /// `schedule` is by groups.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<Option<Cut>>,
-    /// The groups of `partition` that launches on a CPU walk by, where there are such.
+    /// The groups of `partition` that launches walk by, where there are such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub division: Option<GroupDivision>,
     /// Replaced rows of the tuning table: values by name.
@@ -81,26 +74,12 @@ pub struct KernelFacts {
     pub unstored: Vec<String>,
 }
 
-/// A division of `partition` by groups of neighbours.
+/// Divisions of `partition` by groups of neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupDivision {
-    /// Its scheme.
-    pub scheme: String,
-    /// Whether each launch walks by it, in the order of the list; others walk by rows.
-    pub launches: Vec<bool>,
-}
-
-/// How the edges of a launch are cut into neighbour groups.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cut {
-    /// Neighbours of a group at most.
-    pub neighbours: u32,
-    /// Lanes that share a group.
-    pub lanes: u32,
-    /// Threads of a block.
-    pub threads: u32,
+    /// The scheme whose groups each launch walks by, in the order of the list; none: by rows.
+    pub launches: Vec<Option<String>>,
 }
 
 /// The contents of advice.json.
@@ -138,12 +117,12 @@ pub struct PredictedLaunch {
     pub nanoseconds: u64,
     /// What bounds it.
     pub limit: String,
-    /// How its edges are cut, and the alternatives, where the plan goes by neighbour groups.
+    /// The cut into neighbour groups that is predicted to be the fastest, where a GPU has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grouping: Option<Grouping>,
 }
 
-/// A cut into neighbour groups, and its reason.
+/// A cut into neighbour groups: settings of `partition` that may be faster, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grouping {

@@ -1,11 +1,11 @@
-//! file: scheme `file`: a user's own groups of in-edges, in launch order.
+//! file: scheme `file`: a user's own groups of in-edges, in the order of their slots.
 //!
 //! reads     a Parquet table with the columns `node` (a row of the csr that this stage reads),
 //!           `start` and `end` (neighbours of the node, 0 to its degree), integers of any width;
 //!           further columns are ignored
 //! promises  every in-edge is in exactly one group, or an error has file, row, expected and found
-//! never     sorts or merges groups
-//! limits    48 bytes for each group and one bit for each edge beside the table
+//! never     merges or divides groups
+//! limits    56 bytes for each group and one bit for each edge beside the tables
 use std::path::Path;
 
 use arrow_array::{Array, ArrayRef, cast::AsArray, types};
@@ -14,15 +14,21 @@ use warploom_contract::{
     Digest, ErrorKind, StageError, Violation,
     kinds::{
         csr::Csr,
-        partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
+        partition::{Cells, FILE, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
     parquet_file::{describe, read_table},
 };
 use warploom_shell::requests::PartitionRequest;
+use warploom_spec::PartitionSpec;
 
-use crate::{check::Cover, size_estimate::Outline};
+use crate::{
+    check::Cover,
+    schemes::group_spans::{self, Spans, groups_per_block_of, is_listed},
+    size_estimate::{Outline, Room},
+};
 
 const NAME: &str = "file_groups";
+const SPANS: &str = "file_group_spans";
 const COLUMNS: [&str; 3] = ["node", "start", "end"];
 const HINT: &str = "a group is a row of whole numbers: node, a row of the csr (as reorder left it: \
                     --set reorder.method=none keeps the data set's), and start and end, the first \
@@ -45,48 +51,33 @@ fn reader_error(path: &Path, error: StageError) -> StageError {
     file_error(path, None, error.what)
 }
 
-/// The size of the scheme.
-pub fn outline(request: &PartitionRequest, csr: &Csr) -> Result<Outline, StageError> {
+/// The size of the scheme; reads the file, if there is room for it.
+pub fn outline(request: &PartitionRequest, csr: &Csr, room: Room) -> Result<Outline, StageError> {
     let (path, digest) = groups_file(request)?;
-    let (groups, _) = describe(path).map_err(|error| reader_error(path, error))?;
+    let (rows, _) = describe(path).map_err(|error| reader_error(path, error))?;
+    let scratch_bytes = rows.saturating_mul(56).saturating_add(csr.edges() as u64 / 8);
+    room.refuse_beyond(FILE, scratch_bytes)?;
+    let (groups, of_block) = (SlotGroups::read(path, csr)?, groups_per_block_of(&request.spec));
+    let mut spanning = 0;
+    groups.for_each_row(csr.nodes() as u64, |_, from, to| {
+        spanning += u64::from(is_listed(from, to, of_block));
+    });
     let slots = Width::from_largest(csr.edges() as u64);
     let table =
-        TableFacts::new(NAME, groups, &[("node", Width::U32), ("start", slots), ("end", slots)]);
-    let scratch_bytes = groups.saturating_mul(48).saturating_add(csr.edges() as u64 / 8);
+        TableFacts::new(NAME, rows, &[("node", Width::U32), ("start", slots), ("end", slots)]);
+    let PartitionSpec { dw, block_threads, .. } = request.spec;
     Ok(Outline {
-        scheme: Scheme::File { blake3: digest.to_owned() },
-        tables: vec![table],
+        scheme: Scheme::File { blake3: digest.to_owned(), dw, block_threads, spanning },
+        tables: vec![table, group_spans::facts(SPANS, spanning, rows)],
         padding: None,
         scratch_bytes,
     })
 }
 
-/// Builds the table, with slots in place of neighbours.
-pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageError> {
+/// Builds the tables, with slots in place of neighbours.
+pub fn build(csr: &Csr, request: &PartitionRequest, spans: u64) -> Result<Vec<Table>, StageError> {
     let (path, digest) = groups_file(request)?;
-    let table = read_table(path, Some(&COLUMNS)).map_err(|error| reader_error(path, error))?;
-    let column = |name: &str| {
-        let found = table
-            .batch
-            .schema()
-            .fields()
-            .iter()
-            .map(|field| format!("`{}`", field.name()))
-            .collect::<Vec<_>>()
-            .join(", ");
-        let missing = || {
-            file_error(
-                path,
-                None,
-                format!(
-                    "expected the columns `node`, `start` and `end`, found no `{name}` beside \
-                     {found}"
-                ),
-            )
-        };
-        integer_column(path, name, table.column(name).ok_or_else(missing)?)
-    };
-    let groups = slot_groups(path, csr, [&column("node")?, &column("start")?, &column("end")?])?;
+    let groups = SlotGroups::read(path, csr)?;
     let now = Digest::from_file(path)
         .map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error))?;
     if now.as_str() != digest {
@@ -95,19 +86,83 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
             .at(path.display())
             .hint("start again; with  --verify  its digest is recomputed"));
     }
-    Ok(vec![groups])
+    let count = groups.of.len() as u64;
+    let mut spans = Spans::room(spans, count, groups_per_block_of(&request.spec));
+    groups.for_each_row(csr.nodes() as u64, |row, from, to| spans.add(row, from, to));
+    Ok(vec![groups.into_table(csr), spans.into_table(SPANS)])
 }
 
-/// Converts groups of neighbours to groups of slots, or returns the error.
+/// A group: a node, and slots of its row.
+struct SlotGroup {
+    node: u64,
+    start: u64,
+    end: u64,
+}
+
+/// Groups that have every slot once, in the order of slots.
+struct SlotGroups {
+    of: Vec<SlotGroup>,
+}
+
+impl SlotGroups {
+    /// Reads the file, or returns its error.
+    fn read(path: &Path, csr: &Csr) -> Result<SlotGroups, StageError> {
+        let table = read_table(path, Some(&COLUMNS)).map_err(|error| reader_error(path, error))?;
+        let column = |name: &str| {
+            let found = table
+                .batch
+                .schema()
+                .fields()
+                .iter()
+                .map(|field| format!("`{}`", field.name()))
+                .collect::<Vec<_>>()
+                .join(", ");
+            let missing = || {
+                let what = format!(
+                    "expected the columns `node`, `start` and `end`, found no `{name}` beside \
+                     {found}"
+                );
+                file_error(path, None, what)
+            };
+            integer_column(path, name, table.column(name).ok_or_else(missing)?)
+        };
+        let mut of =
+            slot_groups(path, csr, [&column("node")?, &column("start")?, &column("end")?])?;
+        of.sort_unstable_by_key(|group| group.start);
+        Ok(SlotGroups { of })
+    }
+
+    /// Calls a function for each row, with its first group and the one behind its last.
+    fn for_each_row(&self, rows: u64, mut each: impl FnMut(u64, u64, u64)) {
+        let mut from = 0;
+        for row in 0..rows {
+            let own = self.of[from..].iter().take_while(|group| group.node == row).count();
+            each(row, from as u64, (from + own) as u64);
+            from += own;
+        }
+    }
+
+    fn into_table(self, csr: &Csr) -> Table {
+        let (count, slots) = (self.of.len() as u64, Width::from_largest(csr.edges() as u64));
+        let (mut nodes, mut starts, mut ends) =
+            (Cells::room(Width::U32, count), Cells::room(slots, count), Cells::room(slots, count));
+        for SlotGroup { node, start, end } in self.of {
+            nodes.push(node);
+            starts.push(start);
+            ends.push(end);
+        }
+        Table::new(NAME, vec![("node", nodes), ("start", starts), ("end", ends)])
+    }
+}
+
+/// Converts groups of neighbours to groups of slots, in the file's order, or returns the error.
 fn slot_groups(
     path: &Path,
     csr: &Csr,
     [node, start, end]: [&[u64]; 3],
-) -> Result<Table, StageError> {
-    let (rows, slots) = (csr.incoming.rows(), Width::from_largest(csr.edges() as u64));
-    let count = node.len() as u64;
-    let (mut nodes, mut starts, mut ends) =
-        (Cells::room(Width::U32, count), Cells::room(slots, count), Cells::room(slots, count));
+) -> Result<Vec<SlotGroup>, StageError> {
+    let rows = csr.incoming.rows();
+    let mut groups = Vec::with_capacity(node.len());
     let mut told = vec![0u64; csr.edges().div_ceil(64)];
     for row in 0..node.len() {
         let (own, from, to) = (node[row], start[row], end[row]);
@@ -141,9 +196,7 @@ fn slot_groups(
             }
             told[word] |= bit;
         }
-        nodes.push(own);
-        starts.push(first + from);
-        ends.push(first + to);
+        groups.push(SlotGroup { node: own, start: first + from, end: first + to });
     }
     if let Some(slot) = (0..csr.edges()).find(|&slot| told[slot / 64] & (1 << (slot % 64)) == 0) {
         let own = rows.offsets.partition_point(|&offset| offset <= slot as u64) - 1;
@@ -155,7 +208,7 @@ fn slot_groups(
         );
         return Err(file_error(path, None, what));
     }
-    Ok(Table::new(NAME, vec![("node", nodes), ("start", starts), ("end", ends)]))
+    Ok(groups)
 }
 
 /// A column of nonnegative integers of any width.
@@ -195,8 +248,8 @@ fn integer_column(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>
     }
 }
 
-/// Checks independently: expands groups to edges of the csr.
-pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
+/// Checks independently: expands groups to edges of the csr, in their order.
+pub fn prove(csr: &Csr, tables: &Tables, of_block: u64) -> Result<Option<Padding>, Violation> {
     let column = |column: &str| tables.column(NAME, column);
     let (node, start, end) = (column("node")?, column("start")?, column("end")?);
     let mut cover = Cover::new(NAME, csr.incoming.rows());
@@ -210,6 +263,10 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
         cover.mark_run(group, node.get(group), start.get(group)..end.get(group))?;
     }
     cover.finish()?;
+    if let Some(at) = (1..start.len()).find(|&at| start.get(at - 1) > start.get(at)) {
+        return Err(Violation::new(format!("{NAME}, entry {at}: it starts before the one before")));
+    }
+    group_spans::prove(tables, SPANS, node.iter(), of_block, csr.nodes())?;
     Ok(None)
 }
 
@@ -217,14 +274,12 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
 mod tests {
     use std::{path::PathBuf, sync::Arc};
 
+    use super::*;
     use arrow_array::{Float64Array, Int64Array, UInt8Array, UInt32Array};
     use arrow_schema::Field;
     use tempfile::TempDir;
     use warploom_contract::{kinds::graph::EdgeTable, parquet_file::write_table};
     use warploom_extract::group::build_csr;
-    use warploom_spec::PartitionSpec;
-
-    use super::*;
 
     /// 0 has the in-neighbours 1, 2, 2; 2 has 0.
     fn graph() -> Csr {
@@ -248,19 +303,29 @@ mod tests {
         path
     }
 
-    fn divided(columns: Vec<(&str, ArrayRef)>) -> Result<Table, StageError> {
+    /// Both tables, for blocks of two groups.
+    fn both(columns: Vec<(&str, ArrayRef)>) -> Result<[Table; 2], StageError> {
         let folder = tempfile::tempdir().unwrap();
         let path = written(&folder, columns);
         let digest = Digest::from_file(&path).unwrap().as_str().to_owned();
         let request = PartitionRequest {
-            spec: PartitionSpec { groups: Some(path), ..PartitionSpec::default() },
+            spec: PartitionSpec {
+                groups: Some(path),
+                dw: 16,
+                block_threads: 32,
+                ..PartitionSpec::default()
+            },
             groups_digest: Some(digest),
         };
-        let outline = outline(&request, &graph())?;
-        let tables = build(&graph(), &request)?;
-        assert_eq!(outline.tables, [tables[0].facts()]);
-        prove(&graph(), &tables.iter().cloned().collect()).unwrap();
-        Ok(tables.into_iter().next().unwrap())
+        let outline = outline(&request, &graph(), Room(u64::MAX))?;
+        let tables = build(&graph(), &request, outline.tables[1].rows)?;
+        assert_eq!(outline.tables, [tables[0].facts(), tables[1].facts()]);
+        prove(&graph(), &tables.iter().cloned().collect(), 2).unwrap();
+        Ok(tables.try_into().unwrap())
+    }
+
+    fn divided(columns: Vec<(&str, ArrayRef)>) -> Result<Table, StageError> {
+        both(columns).map(|[groups, _]| groups)
     }
 
     fn wide(numbers: &[i64]) -> ArrayRef {
@@ -272,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_neighbours_are_groups_of_slots_in_the_users_order() {
+    fn groups_of_neighbours_are_groups_of_slots_in_their_order() {
         let narrow: Vec<(&str, ArrayRef)> = vec![
             ("name", wide(&[7, 8, 9])),
             ("end", Arc::new(UInt32Array::from(vec![3, 1, 1]))),
@@ -284,24 +349,49 @@ mod tests {
             let column = |name: &str| table.column(name).unwrap().iter().collect::<Vec<u64>>();
             assert_eq!(
                 [column("node"), column("start"), column("end")],
-                [vec![0, 2, 0], vec![1, 3, 0], vec![3, 4, 1]]
+                [vec![0, 0, 2], vec![0, 1, 3], vec![1, 3, 4]]
             );
         }
     }
 
     #[test]
+    fn rows_over_several_blocks_and_rows_without_groups_are_listed() {
+        let number = |numbers: &[i64]| wide(numbers);
+        let [_, spans] = both(vec![
+            ("node", number(&[0, 0, 0, 2])),
+            ("start", number(&[0, 1, 2, 0])),
+            ("end", number(&[1, 2, 3, 1])),
+        ])
+        .unwrap();
+        let column = |name: &str| spans.column(name).unwrap().iter().collect::<Vec<u64>>();
+        assert_eq!(
+            [column("node"), column("block"), column("blocks")],
+            [vec![0, 1], vec![0, 0], vec![2, 0]]
+        );
+    }
+
+    #[test]
     fn no_number_can_be_changed_unseen() {
-        let table = divide(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap();
-        for (column, row) in (0..3).flat_map(|column| (0..3).map(move |row| (column, row))) {
-            for number in [0, 1, 2, 3, 4, 5]
-                .into_iter()
-                .filter(|&number| number != table.columns()[column].1.get(row))
-            {
-                let other = super::super::tests::change_cell(&table, column, row, number);
-                assert!(
-                    prove(&graph(), &std::iter::once(other).collect()).is_err(),
-                    "column {column}, row {row}: {number}"
-                );
+        let tables = both(vec![
+            ("node", wide(&[0, 2, 0])),
+            ("start", wide(&[1, 0, 0])),
+            ("end", wide(&[3, 1, 1])),
+        ])
+        .unwrap();
+        for (number_of_table, table) in tables.iter().enumerate() {
+            let cells = (0..3).flat_map(|column| (0..table.rows()).map(move |row| (column, row)));
+            for (column, row) in cells {
+                let own = table.columns()[column].1.get(row);
+                for number in (0..6).filter(|&number| number != own) {
+                    let mut changed = tables.clone();
+                    changed[number_of_table] =
+                        super::super::tests::change_cell(table, column, row, number);
+                    assert!(
+                        prove(&graph(), &changed.into_iter().collect(), 2).is_err(),
+                        "{}, column {column}, row {row}: {number}",
+                        table.name
+                    );
+                }
             }
         }
     }
@@ -377,7 +467,7 @@ mod tests {
         std::fs::write(&path, "node,start,end\n").unwrap();
         let spec = PartitionSpec { groups: Some(path.clone()), ..PartitionSpec::default() };
         let request = PartitionRequest { spec, groups_digest: Some("0".repeat(64)) };
-        let error = outline(&request, &graph()).unwrap_err();
+        let error = outline(&request, &graph(), Room(u64::MAX)).unwrap_err();
         assert!(
             error.kind == ErrorKind::Data
                 && error.place.as_ref().is_some_and(|place| place.ends_with("groups.parquet")),
@@ -389,7 +479,7 @@ mod tests {
             vec![("node", wide(&[0, 2])), ("start", wide(&[0, 0])), ("end", wide(&[3, 1]))],
         );
         assert!(
-            build(&graph(), &request)
+            build(&graph(), &request, 1)
                 .unwrap_err()
                 .what
                 .contains("has changed since this stage began")

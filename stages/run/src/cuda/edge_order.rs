@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use warploom_contract::{
     arrow_file::View, kinds::partition::row_lists::WalkedRows, row_order::WalkOrder,
 };
-use warploom_cpu::evaluate::{EdgeGraph, EdgeList};
+use warploom_cpu::evaluate::EdgeGraph;
 use warploom_cpu::sparse_product::SparseRows;
 use warploom_cuda::{Cut, TierCounts, WalkedDegrees};
 
@@ -38,17 +38,6 @@ impl Items {
             far: walk.edges.far.clone(),
             edge: walk.edges.edge.clone(),
             sorted_above: walk.sorted_above,
-        }
-    }
-
-    /// Rows in the order of their numbers, which neighbour groups divide.
-    pub fn by_number(list: &EdgeList) -> Items {
-        Items {
-            row: (0..list.offsets.len() as u32 - 1).collect(),
-            offset: list.offsets.iter().map(|&offset| offset as u32).collect(),
-            far: list.far.to_vec().into(),
-            edge: list.edges.to_vec().into(),
-            sorted_above: u32::MAX,
         }
     }
 

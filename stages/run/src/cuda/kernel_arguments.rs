@@ -4,12 +4,16 @@
 //!           results of launches are where the plan's arena puts them; what the plan leaves on the
 //!           host is in pinned memory, with the same row strides
 //! never     launches
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use warploom_contract::{ErrorKind, StageError, kinds::partition::row_lists::RowListNeeds};
+use warploom_contract::{
+    ErrorKind, StageError,
+    kinds::partition::{GroupViews, row_lists::RowListNeeds},
+};
 use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_cuda::{
     Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
@@ -21,9 +25,10 @@ use warploom_ir::{Direction, Loss};
 use warploom_launch::{LaunchList, Role, Rows};
 use warploom_tuning as tuning;
 
-use super::{count_rows, edge_order::Items, neighbour_groups::GroupTable};
+use super::{count_rows, edge_order::Items};
 use crate::{
     buffers::{Buffers, Place},
+    inputs::device_groups::DeviceGroups,
     inputs::input_data::{Data, SparseFeatures},
     precision::Precision,
     resolved_program::ResolvedProgram,
@@ -178,20 +183,16 @@ pub struct Layout {
     parts: Vec<(Argument, ByteRange)>,
 }
 
-/// Tables of neighbour groups.
-pub type Tables = BTreeMap<(Direction, Groups), GroupTable>;
-
 /// The lists of edges that kernels walk, of the partition.
 pub fn row_list_needs(planned: &DevicePlan) -> RowListNeeds {
     let mut needs = RowListNeeds::default();
     for walked in walked_lists(planned) {
-        let WalkedLists::Edges(direction) = walked else { continue };
-        match (direction, is_grouped(planned, direction)) {
-            (Direction::Both, _) => needs.by_number = [true; 2],
-            (Direction::In, true) => needs.by_number[0] = true,
-            (Direction::In, false) => needs.walked[0] = true,
-            (Direction::Out, true) => needs.by_number[1] = true,
-            (Direction::Out, false) => needs.walked[1] = true,
+        match walked {
+            WalkedLists::Edges(Direction::Both) => needs.by_number = [true; 2],
+            WalkedLists::Edges(Direction::In) => needs.walked[0] = true,
+            WalkedLists::Edges(Direction::Out) => needs.walked[1] = true,
+            // The csr has them.
+            WalkedLists::CsrEdges(_) | WalkedLists::Entries(..) => {}
         }
     }
     needs
@@ -200,21 +201,12 @@ pub fn row_list_needs(planned: &DevicePlan) -> RowListNeeds {
 /// What kernels walk.
 fn walked_lists(planned: &DevicePlan) -> BTreeSet<WalkedLists> {
     let of = |argument: &Argument| match argument {
-        Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
-        Argument::Slots(_, direction) | Argument::Groups(direction, ..) => {
-            Some(WalkedLists::Edges(*direction))
+        Argument::Items(walked, _) | Argument::Count(walked, ..) | Argument::Slots(_, walked) => {
+            Some(walked.clone())
         }
         _ => None,
     };
     planned.arguments().filter_map(of).collect()
-}
-
-/// Whether the edges of a direction are walked by neighbour groups alone.
-fn is_grouped(planned: &DevicePlan, direction: Direction) -> bool {
-    let by_groups =
-        |argument: &Argument| matches!(argument, Argument::Groups(of, ..) if *of == direction);
-    let by_rows = |argument: &Argument| matches!(argument, Argument::Count(WalkedLists::Edges(of), ..) if *of == direction);
-    planned.arguments().any(by_groups) && !planned.arguments().any(by_rows)
 }
 
 /// All lists that kernels walk.
@@ -224,7 +216,8 @@ pub fn build_walked_lists<T: Precision>(
     data: &Data<T>,
 ) -> BTreeMap<WalkedLists, Items> {
     let items = |walked: &WalkedLists| match walked {
-        WalkedLists::Edges(direction) => edge_items(planned, *direction, data),
+        WalkedLists::Edges(direction) => edge_items(*direction, data),
+        WalkedLists::CsrEdges(_) => None,
         WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
             &find_sparse_features(features, list, data)?.as_rows(),
             *by_columns,
@@ -235,21 +228,12 @@ pub fn build_walked_lists<T: Precision>(
 }
 
 /// The edges of a direction.
-fn edge_items<T: Precision>(
-    planned: &DevicePlan,
-    direction: Direction,
-    data: &Data<T>,
-) -> Option<Items> {
-    let (graph, lists) = (data.edge_graph(), &data.row_lists);
-    let (walk, by_number) = match direction {
-        Direction::Both => return Items::of_both(&graph),
-        Direction::In => (&lists.walked_in, graph.incoming),
-        Direction::Out => (&lists.walked_out, graph.outgoing),
-    };
-    if is_grouped(planned, direction) {
-        return by_number.as_ref().map(Items::by_number);
+fn edge_items<T: Precision>(direction: Direction, data: &Data<T>) -> Option<Items> {
+    match direction {
+        Direction::Both => Items::of_both(&data.edge_graph()),
+        Direction::In => data.row_lists.walked_in.as_ref().map(Items::from_walk),
+        Direction::Out => data.row_lists.walked_out.as_ref().map(Items::from_walk),
     }
-    walk.as_ref().map(Items::from_walk)
 }
 
 /// Rows of each tier, by walk and cut.
@@ -273,25 +257,6 @@ pub fn complete_tiers(
         }
     }
     Ok(tiers)
-}
-
-/// Builds all tables of neighbour groups.
-pub fn build_group_tables(planned: &DevicePlan, lists: &BTreeMap<WalkedLists, Items>) -> Tables {
-    let cuts = planned.arguments().filter_map(|argument| {
-        if let Argument::Groups(direction, groups, _) = argument {
-            Some((*direction, *groups))
-        } else {
-            None
-        }
-    });
-    let cuts: BTreeSet<(Direction, Groups)> = cuts.collect();
-    let of = |(direction, groups)| {
-        Some((
-            (direction, groups),
-            GroupTable::from_items(lists.get(&WalkedLists::Edges(direction))?, groups),
-        ))
-    };
-    cuts.into_iter().filter_map(of).collect()
 }
 
 /// The sparse features that a buffer stands for.
@@ -399,6 +364,7 @@ fn size_counts<T: Precision>(data: &Data<T>) -> SizeCounts {
         graphs: data.edge_graph().graphs.map(|graphs| graphs.offsets.len() as u64 - 1),
         bytes_per_real: size_of::<T>() as u64,
         is_reordered: data.old_of_new.is_some(),
+        groups: data.device_groups.as_ref().map(DeviceGroups::rows).unwrap_or_default(),
     }
 }
 
@@ -437,47 +403,24 @@ pub fn initial_bytes<'a, T: Precision>(
     program: &ResolvedProgram<T>,
     buffers: &Buffers<T>,
     lists: &'a BTreeMap<WalkedLists, Items>,
-    tables: &'a Tables,
 ) -> Option<ArgumentBytes<'a>> {
     let graph = data.edge_graph();
     let words = |words: &'a [u32]| Some(ArgumentBytes::Lent(bytemuck::cast_slice(words)));
     let owned = |words: Vec<u32>| Some(ArgumentBytes::Made(Buffer::from_vec(words)));
     let bytes = |bytes: Vec<u8>| Some(ArgumentBytes::Made(Buffer::from_vec(bytes)));
     match argument {
-        Argument::Slots(name, direction) => {
-            let edges = &lists.get(&WalkedLists::Edges(*direction))?.edge;
+        Argument::Slots(name, walked) => {
+            let edges = edge_rows(walked, lists, data)?;
             let banks = buffers.read_banks();
             Some(ArgumentBytes::Made(match *program.places.get(name)? {
-                Place::Real(index) => gather_values(banks.reals.get(index), edges),
-                Place::Whole(index) => gather_values(banks.wholes.get(index), edges),
+                Place::Real(index) => gather_values(banks.reals.get(index), &edges),
+                Place::Whole(index) => gather_values(banks.wholes.get(index), &edges),
                 _ => return None,
             }))
         }
-        Argument::Items(walked, part) => {
-            let items = lists.get(walked)?;
-            match part {
-                ListPart::Row => words(&items.row),
-                ListPart::Offset => words(&items.offset),
-                ListPart::Far => words(&items.far),
-                ListPart::Edge => words(&items.edge),
-                ListPart::Relation => {
-                    let of = |edge: &u32| {
-                        graph
-                            .relation
-                            .get(*edge as usize % graph.edge_count.max(1))
-                            .map_or(u32::MAX, |relation| u32::from(*relation))
-                    };
-                    owned(items.edge.par_iter().map(of).collect())
-                }
-                ListPart::Value => {
-                    let WalkedLists::Entries(features, _) = walked else { return None };
-                    let values = &find_sparse_features(features, list, data)?.values;
-                    Some(ArgumentBytes::Made(gather_values(values, &items.edge)))
-                }
-            }
-        }
+        Argument::Items(walked, part) => walked_list(walked, *part, data, list, lists),
         Argument::Groups(direction, groups, list) => {
-            words(tables.get(&(*direction, *groups))?.list(*list))
+            words(group_list(data.device_groups.as_ref()?.table(*direction, *groups)?, *list)?)
         }
         Argument::Inverse(name, count) => {
             let Place::Whole(index) = *program.places.get(name)? else { return None };
@@ -506,6 +449,69 @@ pub fn initial_bytes<'a, T: Precision>(
         }
         _ => None,
     }
+}
+
+/// The bytes of a list of a walk.
+fn walked_list<'a, T: Precision>(
+    walked: &WalkedLists,
+    part: ListPart,
+    data: &'a Data<T>,
+    list: &LaunchList,
+    lists: &'a BTreeMap<WalkedLists, Items>,
+) -> Option<ArgumentBytes<'a>> {
+    let words = |words: &'a [u32]| Some(ArgumentBytes::Lent(bytemuck::cast_slice(words)));
+    let made = |words: Vec<u32>| Some(ArgumentBytes::Made(Buffer::from_vec(words)));
+    match (part, walked) {
+        (ListPart::Row, _) => words(&lists.get(walked)?.row),
+        (ListPart::Offset, _) => words(&lists.get(walked)?.offset),
+        (ListPart::Far, WalkedLists::CsrEdges(direction)) => {
+            words(data.device_groups.as_ref()?.far(*direction))
+        }
+        (ListPart::Far, _) => words(&lists.get(walked)?.far),
+        (ListPart::Edge, _) => match edge_rows(walked, lists, data)? {
+            Cow::Borrowed(edges) => words(edges),
+            Cow::Owned(edges) => made(edges),
+        },
+        (ListPart::Relation, _) => {
+            let graph = data.edge_graph();
+            let of = |edge: &u32| {
+                let relation = graph.relation.get(*edge as usize % graph.edge_count.max(1));
+                relation.map_or(u32::MAX, |relation| u32::from(*relation))
+            };
+            made(edge_rows(walked, lists, data)?.par_iter().map(of).collect())
+        }
+        (ListPart::Value, WalkedLists::Entries(features, _)) => {
+            let values = &find_sparse_features(features, list, data)?.values;
+            Some(ArgumentBytes::Made(gather_values(values, &lists.get(walked)?.edge)))
+        }
+        (ListPart::Value, _) => None,
+    }
+}
+
+/// The edge row of each slot of a walk.
+fn edge_rows<'a, T: Precision>(
+    walked: &WalkedLists,
+    lists: &'a BTreeMap<WalkedLists, Items>,
+    data: &'a Data<T>,
+) -> Option<Cow<'a, [u32]>> {
+    if let WalkedLists::CsrEdges(direction) = walked {
+        let edges = data.device_groups.as_ref()?.edges(*direction);
+        return Some(Cow::Owned(edges.par_iter().map(|&edge| edge as u32).collect()));
+    }
+    Some(Cow::Borrowed(&lists.get(walked)?.edge))
+}
+
+/// A list of a table of groups; none for a number.
+fn group_list(table: &GroupViews, list: Grouped) -> Option<&[u32]> {
+    Some(match list {
+        Grouped::Row => &table.node,
+        Grouped::Start => &table.start,
+        Grouped::End => &table.end,
+        Grouped::SpanRow => &table.span_node,
+        Grouped::SpanBlock => &table.span_block,
+        Grouped::SpanBlocks => &table.span_blocks,
+        Grouped::Count | Grouped::SpanCount => return None,
+    })
 }
 
 /// The values at these indices, in their order.
@@ -589,8 +595,6 @@ pub struct BoundArguments<'a, T: Precision> {
     pub layout: &'a Layout,
     /// The base address on the device, and that on the host.
     pub bases: [u64; 2],
-    /// Tables of neighbour groups.
-    pub tables: &'a Tables,
     /// The inputs.
     pub data: &'a Data<T>,
     /// Tiers of each walk.
@@ -644,7 +648,11 @@ impl<T: Precision> BoundArguments<'_, T> {
 
     /// The number of groups, or of rows whose groups are in several blocks.
     fn group_count(&self, direction: Direction, groups: Groups, list: Grouped) -> u32 {
-        self.tables.get(&(direction, groups)).map_or(0, |table| table.count(list))
+        let table = self.data.device_groups.as_ref().and_then(|of| of.table(direction, groups));
+        table.map_or(0, |table| match list {
+            Grouped::SpanCount => table.span_node.len() as u32,
+            _ => table.node.len() as u32,
+        })
     }
 
     /// The number of parts that rows are divided into; at least one, which writes the empty sum.

@@ -1,15 +1,17 @@
-//! group_division: the groups of neighbours that `partition` made, for launches that the plan lets
-//! walk by them.
+//! group_division: the groups of neighbours that `partition` made, for launches of a CPU that the
+//! plan lets walk by them.
 //!
 //! promises  every edge of a direction is in one group, and every group in one row: damage is an
-//!           error; groups of a row are taken in the order of their slots
+//!           error
 //! never     divides: what the artifact does not have is walked by rows
-//! limits    memory: 8 bytes a group, 36 while a direction is read
+//! limits    memory: 8 bytes a group, 28 while a direction is read
+use std::ops::Range;
+
 use warploom_contract::{
     Artifact, Inputs, Kind, StageError,
     kinds::{
         csr::{Csr, Rows},
-        partition::{self, GROUP_TABLES, NeighbourGroups, Scheme},
+        partition::{self, FILE, GROUP_TABLES, NEIGHBOUR_GROUPS, NeighbourGroups},
         plan::GroupDivision,
     },
 };
@@ -18,12 +20,14 @@ use warploom_ir::Direction;
 /// Groups of both directions, and which launches walk by them.
 #[derive(Clone, Debug, Default)]
 pub struct Division {
-    /// First slot of each group, ascending, and the number of slots.
+    /// First slot of each group of `neighbour-groups`, ascending, and the number of slots.
     incoming: Option<Vec<u64>>,
     /// The same over out-edges.
     outgoing: Option<Vec<u64>>,
-    /// For each launch, whether it walks by groups.
-    launches: Vec<bool>,
+    /// The same of a user's own over in-edges.
+    own: Option<Vec<u64>>,
+    /// The scheme by which each launch walks.
+    launches: Vec<Option<String>>,
     /// Whether a group is a range of the csr's slots, so that edges have to be listed as there.
     pub in_slot_order: bool,
 }
@@ -32,29 +36,34 @@ impl Division {
     /// Reads the groups of a plan's division.
     pub fn read(inputs: &Inputs, csr: &Csr, planned: &GroupDivision) -> Result<Self, StageError> {
         let artifact = inputs.get(Kind::Partition)?;
-        let read = |table: &str, rows: Rows<'_>| -> Result<Option<Vec<u64>>, StageError> {
-            let groups = partition::open_groups(artifact, table, csr.edges() as u64)?;
-            group_starts(artifact, table, rows, groups).map(Some)
+        let is_used = |scheme: &str| planned.launches.iter().flatten().any(|used| used == scheme);
+        let read = |scheme: &str, table: &str, rows: Rows<'_>| {
+            let starts = || {
+                let groups = partition::open_groups(artifact, table, csr.edges() as u64)?;
+                group_starts(artifact, table, rows, groups)
+            };
+            is_used(scheme).then(starts).transpose()
         };
         let [in_groups, out_groups, file_groups] = GROUP_TABLES;
-        let own = planned.scheme == Scheme::File { blake3: String::new() }.name();
-        let (incoming, outgoing) = if own {
-            (read(file_groups, csr.incoming.rows())?, None)
-        } else {
-            (read(in_groups, csr.incoming.rows())?, read(out_groups, csr.outgoing.rows())?)
-        };
-        let launches = planned.launches.clone();
-        Ok(Division { incoming, outgoing, launches, in_slot_order: own })
+        Ok(Division {
+            incoming: read(NEIGHBOUR_GROUPS, in_groups, csr.incoming.rows())?,
+            outgoing: read(NEIGHBOUR_GROUPS, out_groups, csr.outgoing.rows())?,
+            own: read(FILE, file_groups, csr.incoming.rows())?,
+            launches: planned.launches.clone(),
+            in_slot_order: is_used(FILE),
+        })
     }
 
     /// The groups by which a launch walks the edges of a direction.
     pub fn starts(&self, launch: usize, direction: Direction) -> Option<&[u64]> {
+        let scheme = self.launches.get(launch)?.as_deref()?;
         let groups = match direction {
+            Direction::In if scheme == FILE => &self.own,
             Direction::In => &self.incoming,
-            Direction::Out => &self.outgoing,
-            Direction::Both => &None,
+            Direction::Out if scheme == NEIGHBOUR_GROUPS => &self.outgoing,
+            Direction::Out | Direction::Both => &None,
         };
-        groups.as_deref().filter(|_| self.launches.get(launch) == Some(&true))
+        groups.as_deref()
     }
 }
 
@@ -65,26 +74,47 @@ fn group_starts(
     rows: Rows<'_>,
     groups: NeighbourGroups,
 ) -> Result<Vec<u64>, StageError> {
+    let NeighbourGroups { node, start, end } = groups;
+    let lengths = [node.len(), start.len(), end.len()];
+    check_groups(artifact, table, rows, lengths, |group| CheckedGroup {
+        node: node[group],
+        slots: start[group]..end[group],
+    })?;
+    let mut starts = start;
+    starts.reserve_exact(1);
+    starts.push(rows.neighbours.len() as u64);
+    Ok(starts)
+}
+
+/// An entry of a table of groups.
+pub(crate) struct CheckedGroup {
+    /// Its node.
+    pub node: u32,
+    /// Its slots.
+    pub slots: Range<u64>,
+}
+
+/// Checks that groups have the slots of their rows, one behind the other. `lengths` are those of
+/// nodes, starts and ends.
+pub(crate) fn check_groups(
+    artifact: &Artifact,
+    table: &str,
+    rows: Rows<'_>,
+    lengths: [usize; 3],
+    group_at: impl Fn(usize) -> CheckedGroup,
+) -> Result<(), StageError> {
     let damaged =
         |what: String| Err(StageError::damaged(&artifact.file(&format!("{table}.arrow")), what));
-    let NeighbourGroups { node, start, end } = groups;
-    if start.len() != node.len() || end.len() != node.len() {
+    let [groups, starts, ends] = lengths;
+    if starts != groups || ends != groups {
         return damaged(format!(
-            "expected a node, a start and an end of each group, found {}, {} and {}",
-            node.len(),
-            start.len(),
-            end.len()
+            "expected a node, a start and an end of each group, found {groups}, {starts} and {ends}"
         ));
     }
-    let mut order: Vec<u32> = (0..node.len() as u32).collect();
-    if !start.is_sorted() {
-        order.sort_unstable_by_key(|&group| start[group as usize]);
-    }
-    let (mut starts, mut next) = (Vec::with_capacity(node.len() + 1), 0);
-    for group in order {
-        let group = group as usize;
-        let row = node[group] as usize;
-        let slots = start[group]..end[group];
+    let mut next = 0;
+    for group in 0..groups {
+        let CheckedGroup { node, slots } = group_at(group);
+        let row = node as usize;
         let is_within = |offsets: &[u64]| offsets[0] <= slots.start && slots.end <= offsets[1];
         if slots.is_empty()
             || slots.start != next
@@ -94,15 +124,11 @@ fn group_starts(
                 "entry {group}: expected slots of node {row} from {next} on, found {slots:?}"
             ));
         }
-        starts.push(slots.start);
         next = slots.end;
     }
     if next != rows.neighbours.len() as u64 {
-        return damaged(format!(
-            "expected groups of {} edges, found {next}",
-            rows.neighbours.len()
-        ));
+        let edges = rows.neighbours.len();
+        return damaged(format!("expected groups of {edges} edges, found {next}"));
     }
-    starts.push(next);
-    Ok(starts)
+    Ok(())
 }

@@ -24,7 +24,7 @@ use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},
-    inputs::{edge_lists::EdgeLists, group_division::Division},
+    inputs::{device_groups::DeviceGroups, edge_lists::EdgeLists, group_division::Division},
     precision::Precision,
 };
 
@@ -146,8 +146,10 @@ pub struct Data<T: Precision> {
     pub incoming: Option<Neighbours<T>>,
     /// Out-edges, if any launch walks them.
     pub outgoing: Option<Neighbours<T>>,
-    /// Groups of neighbours that launches walk by, where the plan has such.
+    /// Groups of neighbours that launches on a CPU walk by, where the plan has such.
     pub division: Option<Division>,
+    /// The same on a GPU.
+    pub device_groups: Option<DeviceGroups>,
     /// Units of work where a launch walks both.
     pub both_units: Vec<u32>,
     /// Edges by vertex and by id, for evaluated operations.
@@ -220,6 +222,7 @@ impl<T: Precision> Data<T> {
             incoming,
             outgoing,
             division: None,
+            device_groups: None,
             both_units,
             lists: EdgeLists::new(csr, &row_lists, needs.lists),
             lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),

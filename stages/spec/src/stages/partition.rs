@@ -18,16 +18,18 @@ spec! {
     /// Settings of the stage `partition`.
     pub PartitionSpec {
         /// The partitioning schemes, one or several: `rows`, which every run on a CPU reads, is
-        /// always among them. Launches on a CPU that support groups of neighbours walk by those of
-        /// `file`, else of `neighbour-groups`, where one is named.
+        /// always among them. Launches that support groups of neighbours walk by those of `file`,
+        /// else of `neighbour-groups`, where one is named; `plan.schedule` says otherwise.
         scheme: OneOrMore<Scheme> = OneOrMore::from_values([Scheme::Auto]);
         /// Target number of nonzeros in a unit of rows.
         unit_edges: u64 = 16_384, range(Range::closed(64.0, 4_294_967_296.0)), unit("nonzeros");
         /// `neighbour-groups`: most neighbours in a group.
         ngs: u64 = 32, range(Range::closed(1.0, PIECE_MOST)), unit("neighbours");
-        /// `neighbour-groups`: threads of a warp that share the columns of a group's row.
-        dw: u64 = 32, range(Range::closed(1.0, 32.0)), unit("threads");
-        /// `neighbour-groups` and `warp-tiles`: threads in a block.
+        /// `neighbour-groups` and `file`: lanes of a GPU that share the columns of a group's row, a
+        /// power of two. A CPU divides no columns.
+        dw: u64 = 32, range(Range::closed(1.0, 32.0)), unit("lanes");
+        /// `neighbour-groups`, `file` and `warp-tiles`: threads in a block of a GPU; a block has as
+        /// many groups as `dw` divides it. A CPU has no blocks.
         block_threads: u64 = 128, range(Range::closed(32.0, 1024.0).multiple_of(32)),
             unit("threads");
         /// `merge-path`: rows plus nonzeros in a chunk.
@@ -62,7 +64,7 @@ choices! {
         /// degree.
         Rows = "rows",
         /// Groups of at most `ngs` neighbours of a node, with places in shared memory and leaders
-        /// (GNNAdvisor). On a CPU, launches that walk edges once go by them.
+        /// (GNNAdvisor). Launches that walk edges once go by them.
         NeighbourGroups = "neighbour-groups",
         /// Chunks of `merge_items` rows plus nonzeros, across row ends. No run reads it yet.
         MergePath = "merge-path",
@@ -87,7 +89,7 @@ choices! {
         /// Whole graphs of a set of many, packed into blocks of `block_nodes` nodes. No run reads
         /// it yet.
         PackedGraphs = "packed-graphs",
-        /// The groups of the table `groups`. On a CPU, launches that walk in-edges once go by them.
+        /// The groups of the table `groups`. Launches that walk in-edges once go by them.
         File = "file",
     }
 }
@@ -107,7 +109,7 @@ impl Scheme {
             Scheme::BlockTiles => &["block_tile", "shared_bytes"],
             Scheme::Interleaved => &["lanes"],
             Scheme::PackedGraphs => &["block_nodes"],
-            Scheme::File => &["groups"],
+            Scheme::File => &["groups", "dw", "block_threads"],
             Scheme::Auto
             | Scheme::Rows
             | Scheme::DegreeBins

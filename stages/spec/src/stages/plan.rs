@@ -4,6 +4,8 @@
 //! never     opens the program (the stage does)
 use crate::{
     declare::{choices, spec},
+    launch_schedules::LaunchSchedules,
+    stages::partition::Scheme,
     types::{Program, Settings},
 };
 
@@ -21,9 +23,12 @@ spec! {
         /// Where input features are stored for a GPU: in its memory, or in pinned host memory, read
         /// over PCIe at each use. Ignored on a CPU.
         features: Residence = Residence::Auto;
-        /// Load balancing of sums over edges on a GPU: by rows, or by neighbour groups as in
-        /// GNNAdvisor. A CPU goes by what `partition.scheme` names.
-        schedule: EdgeSchedule = EdgeSchedule::Rows;
+        /// Load balancing of walks over edges: one word for all launches, or a list of entries such
+        /// as {for: 'reduce.*', use: neighbour-groups, ngs: 16}. `for` is a launch, a pattern with
+        /// `*`, a line of the program, `sum` (walks that visit edges once) or `attention` (more
+        /// than once); the last entry that fits a launch counts, and launches without an entry go
+        /// by rows. Launches that cannot walk by groups go by rows.
+        schedule: LaunchSchedules = LaunchSchedules::default();
         /// The target device: auto, cpu, cuda, cuda:INDEX or the name of a file with device facts.
         device: String = "auto".to_string();
     }
@@ -32,11 +37,29 @@ spec! {
 choices! {
     /// Load balancing of edges.
     EdgeSchedule {
-        /// A row has a lane group, a warp, a block or several blocks, by its number of edges.
+        /// By the groups of `partition.scheme`, of `file` before `neighbour-groups`; else by rows.
+        Auto = "auto",
+        /// A row has a lane group, a warp, a block or several blocks, by its number of edges; on a
+        /// CPU, a thread.
         Rows = "rows",
-        /// A row is divided into groups of a few neighbours, and lanes share a group; the first
-        /// group of a row in a block is the leader.
+        /// By groups of at most `partition.ngs` neighbours of a row, which `partition` then makes;
+        /// on a GPU `dw` lanes share a group, and the first group of a row in a block is the
+        /// leader.
         NeighbourGroups = "neighbour-groups",
+        /// By the groups of the table `partition.groups`.
+        File = "file",
+    }
+}
+
+impl EdgeSchedule {
+    /// The scheme that has its division, where it names one.
+    pub fn scheme(self) -> Option<Scheme> {
+        match self {
+            EdgeSchedule::Auto => None,
+            EdgeSchedule::Rows => Some(Scheme::Rows),
+            EdgeSchedule::NeighbourGroups => Some(Scheme::NeighbourGroups),
+            EdgeSchedule::File => Some(Scheme::File),
+        }
     }
 }
 

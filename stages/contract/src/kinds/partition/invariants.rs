@@ -45,7 +45,7 @@ const OF_GROUPS: Schema = &[
         &[("node", Rows), ("start", Slots), ("end", Slots), ("place", Short), ("leads", Mark)],
     ),
     ("group_first", &[("", Counts)]),
-    ("group_spans", &[("", Rows)]),
+    ("group_spans", SPANS),
 ];
 const OF_MERGE_PATH: Schema = &[("merge_path", &[("row", Rows), ("slot", Slots)])];
 const OF_WARP_TILES: Schema =
@@ -70,7 +70,12 @@ const OF_PACKED: Schema = &[
     ("block_graphs", &[("graph", Rows), ("row", Rows)]),
     ("block_rows", &[("", Rows)]),
 ];
-const OF_FILE: Schema = &[("file_groups", &[("node", Rows), ("start", Slots), ("end", Slots)])];
+const OF_FILE: Schema = &[
+    ("file_groups", &[("node", Rows), ("start", Slots), ("end", Slots)]),
+    ("file_group_spans", SPANS),
+];
+/// The columns of rows that no block finishes alone.
+const SPANS: &[(&str, Numbers)] = &[("node", Rows), ("block", Counts), ("blocks", Counts)];
 
 /// The tables of each direction of a scheme.
 fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
@@ -195,15 +200,13 @@ impl Look<'_> {
                 self.length(offsets, nodes + 1)?;
                 self.check_ascending(&offsets.name, only("walk_offsets")?, 0, edges, Step::Level)
             }
-            Scheme::NeighbourGroups { ngs, block_threads, spanning, .. } => {
-                let (groups, first, spans) =
-                    (table("groups")?, only("group_first")?, table("group_spans")?);
-                self.firsts(&format!("{side}group_first"), first, groups)?;
+            Scheme::NeighbourGroups { ngs, dw, block_threads, spanning } => {
+                let (groups, of_block) = (table("groups")?, block_threads / (*dw).max(1));
+                self.firsts(&format!("{side}group_first"), only("group_first")?, groups)?;
                 self.groups(groups, *ngs)?;
-                self.below(groups, "place", block_threads / WARP)?;
+                self.below(groups, "place", of_block)?;
                 self.below(groups, "leads", 2)?;
-                self.length(spans, spanning[index])?;
-                self.below(spans, &format!("{side}group_spans"), nodes)
+                self.spans(table("group_spans")?, spanning[index], groups, of_block)
             }
             Scheme::MergePath { merge_items } => {
                 let chunks = table("merge_path")?;
@@ -255,7 +258,12 @@ impl Look<'_> {
                 self.below(graphs, "row", nodes)?;
                 self.check_each_row_once(table("block_rows")?, only("block_rows")?)
             }
-            Scheme::File { .. } => self.user_groups(table("file_groups")?),
+            Scheme::File { dw, block_threads, spanning, .. } => {
+                let groups = table("file_groups")?;
+                self.groups(groups, u64::MAX)?;
+                let of_block = block_threads / (*dw).max(1);
+                self.spans(table("file_group_spans")?, *spanning, groups, of_block)
+            }
         }
     }
 
@@ -502,19 +510,20 @@ impl Look<'_> {
         self.below(table, "slot", self.edges)
     }
 
-    /// Groups in any order.
-    fn user_groups(&self, groups: &Table) -> Looked {
-        self.below(groups, "node", self.nodes)?;
-        let (start, end) = (groups.column("start")?, groups.column("end")?);
-        let breaks = |&at: &usize| start.get(at) >= end.get(at) || end.get(at) > self.edges;
-        match self.publishing().then(|| (0..groups.rows()).find(breaks)).flatten() {
+    /// Rows that no block finishes alone: the blocks are there.
+    fn spans(&self, spans: &Table, rows: u64, groups: &Table, of_block: u64) -> Looked {
+        self.length(spans, rows)?;
+        self.below(spans, "node", self.nodes)?;
+        let (block, count) = (spans.column("block")?, spans.column("blocks")?);
+        let blocks = (groups.rows() as u64).div_ceil(of_block.max(1));
+        let beyond = |&at: &usize| block.get(at).saturating_add(count.get(at)) > blocks;
+        match self.publishing().then(|| (0..spans.rows()).find(beyond)).flatten() {
             Some(at) => Err(self.wrong(
-                &groups.name,
+                &spans.name,
                 format!(
-                    "group {at}: slots {} to {} are none, or beyond {}",
-                    start.get(at),
-                    end.get(at),
-                    self.edges
+                    "row {at}: expected some of {blocks} blocks, found {} from {} on",
+                    count.get(at),
+                    block.get(at)
                 ),
             )),
             None => Ok(()),
