@@ -18,7 +18,7 @@ use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError, progress::Phase};
 use warploom_cpu::optimizer::Optimizer;
 use warploom_cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
-use warploom_cuda::{Argument, Emitted, WalkedLists, loss_of};
+use warploom_cuda::{Argument, Emitted, Kernel as PlannedKernel, WalkedLists, loss_of};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Facts, Fault, Gpu};
 use warploom_ir::{Input, Loss, Op};
@@ -145,7 +145,7 @@ impl GpuExecutor {
             .map(|launch| launch.iter().map(|kernel| kernels.bind_call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<KernelCall>>, StageError>>()?;
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
-        let mut calls_of = |some: &[warploom_cuda::Kernel]| {
+        let mut calls_of = |some: &[PlannedKernel]| {
             some.iter()
                 .map(|kernel| kernels.bind_call(kernel, &bound))
                 .collect::<Result<Vec<KernelCall>, StageError>>()
@@ -633,7 +633,7 @@ impl Kernels<'_> {
     /// A kernel with its arguments.
     fn bind_call<T: Precision>(
         &mut self,
-        kernel: &warploom_cuda::Kernel,
+        kernel: &PlannedKernel,
         bound: &kernel_arguments::BoundArguments<T>,
     ) -> Result<KernelCall, StageError> {
         let place = match self.known.get(&kernel.name) {

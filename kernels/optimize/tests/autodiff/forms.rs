@@ -1,8 +1,8 @@
 //! forms: what gradients look like: which direction sums run in, what stays by vertex, and that a
 //! choice sends exactly 0.
 //!
-//! `UPDATE=1 cargo test -p warploom-optimize --test all autodiff::` writes the printed programs anew;
-//! read the difference before keeping it.
+//! `UPDATE=1 cargo test -p warploom-optimize --test all autodiff::` writes the printed programs
+//! anew; read the difference before keeping it.
 use std::path::Path;
 
 use warploom_ir::interpret::{ElementRows, Interpreter, World};

@@ -13,7 +13,7 @@ use warploom_compiler::compile;
 use warploom_contract::progress::StopFlag;
 use warploom_cpu::optimizer::{Adam, Optimizer};
 use warploom_cpu::random::dropout::{DrawContext, Drops};
-use warploom_ir::Loss;
+use warploom_ir::{Loss, interpret};
 use warploom_launch::builtin::{self, LayerOrder};
 use warploom_launch::reference::{self, Draw, Reference};
 use warploom_launch::{Body, Buffer, Dropout, LaunchList};
@@ -238,7 +238,7 @@ pub fn stepped<T: Precision>(
         .unwrap();
     let adam = Adam { rate: 0.01, weight_decay: 1e-3, epsilon: EPSILON, ..Adam::default() };
     executor.set_optimizers(vec![Optimizer::Adam(adam); initial.len()]).unwrap();
-    let of_reference = warploom_ir::interpret::Adam {
+    let of_reference = interpret::Adam {
         learning_rate: adam.rate,
         beta1: adam.beta_first,
         beta2: adam.beta_second,
