@@ -165,11 +165,7 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
-        if request.spec.schedule.entries().iter().any(|entry| entry.target.parse::<u32>().is_ok()) {
-            // A plan has no lines of the program.
-            let built = build_list(inputs, request, &request.pipeline_settings(), &|| {})?;
-            list.lines = built.list.lines;
-        }
+        restore_lines(inputs, request, &mut list)?;
         let known = GraphInputs::read(inputs, request, &list)?;
         list.lines.clear();
         let mut decided = decide_for_gpu(request, &list, &known)
@@ -217,6 +213,19 @@ impl Stage for PlanStage {
         }
         Ok(())
     }
+}
+
+/// Lines of the program, which a plan does not keep, where `plan.schedule` names launches by them.
+fn restore_lines(
+    inputs: &Inputs,
+    request: &PlanRequest,
+    list: &mut LaunchList,
+) -> Result<(), StageError> {
+    if request.spec.schedule.entries().iter().any(|entry| entry.target.parse::<u32>().is_ok()) {
+        let built = build_list(inputs, request, &request.pipeline_settings(), &|| {})?;
+        list.lines = built.list.lines;
+    }
+    Ok(())
 }
 
 /// What kernels share, and their tables; none for a CPU.

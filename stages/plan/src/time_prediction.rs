@@ -2,8 +2,7 @@
 //! limits it.
 //!
 //! promises  the larger of memory traffic (random row reads and streamed bytes), arithmetic, and
-//!           the bus from the host, plus the cost of a launch; where a GPU walks by
-//!           groups, the cut that is predicted to be the fastest for each launch; the same model for a device that is
+//!           the bus from the host, plus the cost of a launch; the same model for a device that is
 //!           not present
 //! never     measures; promises that a kernel reaches the limit
 use warploom_contract::kinds::{

@@ -111,6 +111,12 @@ struct KernelCall {
     measuring: Vec<ArgumentValue>,
 }
 
+/// Opens the device, which creates its context.
+fn open_gpu(context: &Context, facts: &Facts) -> Result<Gpu, StageError> {
+    let _opening = Phase::begin(context.progress, "opening the GPU", 1, "devices");
+    Gpu::open(facts.ordinal).map_err(device_error)
+}
+
 impl GpuExecutor {
     /// Compiles the list, and uploads all inputs.
     pub fn new<T: Precision>(
@@ -122,9 +128,7 @@ impl GpuExecutor {
         data: &Data<T>,
         seed: u64,
     ) -> Result<Self, StageError> {
-        let opening = Phase::begin(context.progress, "opening the GPU", 1, "devices");
-        let gpu = Gpu::open(planned.facts.ordinal).map_err(device_error)?;
-        drop(opening);
+        let gpu = open_gpu(context, planned.facts)?;
         let bytes_free = gpu.facts().memory_free_bytes;
         let emitted = &planned.kernels.plan;
         let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
@@ -182,23 +186,22 @@ impl GpuExecutor {
             .gpu
             .fill(&executor.memory, 0, executor.layout.bytes, unwritten)
             .map_err(device_error)?;
-        let copying =
-            Phase::begin(context.progress, "copying inputs", executor.layout.bytes, "bytes");
-        executor.upload_inputs(list, program, buffers, data, &lists)?;
-        executor.gpu.wait().map_err(device_error)?;
-        drop(copying);
+        executor.upload_inputs(context, list, program, buffers, data, &lists)?;
         Ok(executor)
     }
 
-    /// Uploads what launches read and no launch computes.
+    /// Uploads what launches read and no launch computes, and waits for it.
     fn upload_inputs<T: Precision>(
         &mut self,
+        context: &Context,
         list: &LaunchList,
         program: &ResolvedProgram<T>,
         buffers: &Buffers<T>,
         data: &Data<T>,
         lists: &BTreeMap<WalkedLists, edge_order::Items>,
     ) -> Result<(), StageError> {
+        let bytes = self.layout.bytes;
+        let _copying = Phase::begin(context.progress, "copying inputs", bytes, "bytes");
         for buffer in list.buffers.iter().filter(|buffer| is_input(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
                 self.upload_buffer(&buffer.name, buffers, *place)?;
@@ -219,7 +222,7 @@ impl GpuExecutor {
                 self.gpu.upload(&self.memory, place.offset, &bytes).map_err(device_error)?;
             }
         }
-        Ok(())
+        self.wait()
     }
 
     /// Runs a part of the list.

@@ -9,7 +9,7 @@ use warploom_contract::{
     Artifact, StageError,
     kinds::plan::{self, KernelFacts, KernelRow, KernelTables, LaunchRow, Part, Plan, TierRow},
 };
-use warploom_cuda::{DevicePlan, Emitted, Kernel, ScheduleKind, TierCounts};
+use warploom_cuda::{Cut, DevicePlan, Emitted, Kernel, ScheduleKind, TierCounts, WalkedLists};
 use warploom_launch::LaunchList;
 
 /// The tables of what was emitted for a list, and what its kernels share.
@@ -142,14 +142,19 @@ fn from_tables(
     }
     planned.writes = writes;
     for (number, row) in tables.tiers.iter().enumerate() {
-        let wrong = |error: serde_json::Error| {
+        let (walk, tiers) = read_tiers(row).map_err(|error| {
             (tiers_file, format!("row {number}: expected a walk and its cut, found {error}"))
-        };
-        let walk = (of_text(&row.walk).map_err(wrong)?, of_text(&row.cut).map_err(wrong)?);
-        let [hubs, pieces, blocks, warps, all] = row.counts;
-        planned.tiers.insert(walk, TierCounts { hubs, pieces, blocks, warps, all });
+        })?;
+        planned.tiers.insert(walk, tiers);
     }
     Ok(Emitted { source: tables.source, plan: planned })
+}
+
+/// A walk, how it is cut, and its tiers.
+fn read_tiers(row: &TierRow) -> Result<((WalkedLists, Cut), TierCounts), serde_json::Error> {
+    let [hubs, pieces, blocks, warps, all] = row.counts;
+    let tiers = TierCounts { hubs, pieces, blocks, warps, all };
+    Ok(((of_text(&row.walk)?, of_text(&row.cut)?), tiers))
 }
 
 /// The first file whose tables differ from what is expected, and where.

@@ -56,7 +56,7 @@ use crate::{
 pub use crate::{
     field::{ChoiceDoc, FieldDoc, Range, Shape, Spec},
     glob::glob_fits,
-    launch_schedules::{LaunchSchedule, LaunchSchedules},
+    launch_schedules::{EdgeSchedule, LaunchSchedule, LaunchSchedules},
     mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX},
     nearest::nearest,
     reader::shell as shell_word,
@@ -68,7 +68,7 @@ pub use crate::{
             IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize, TypeEdges, Weights,
         },
         partition::{PartitionSpec, Scheme},
-        plan::{EdgeSchedule, Matmul, PlanSpec, Residence},
+        plan::{Matmul, PlanSpec, Residence},
         reorder::{Degree, Method, ProgramInput, ReorderSpec},
         run::{
             AdamSpec, CheckpointSpec, ConstantSpec, Dtype, EarlyStopSpec, ExponentialSpec,

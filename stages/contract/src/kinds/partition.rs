@@ -3,6 +3,9 @@
 //! files     `partition.json` (each scheme with its settings, tables, bytes and padding) and one
 //!           Arrow file per table. Tables over in-edges begin with `in_`, those over out-edges with
 //!           `out_`; a table of one column has the column's name
+//!           those of `row_lists` (`*_edges`: far end and id of each edge, by row, then id;
+//!           `*_walk_rows`, `*_walk_offsets`, `*_walk_edges`: rows in the order of a GPU, the start
+//!           of each, and their edges) are of scheme `rows`
 //! promises  scheme `rows` is there; every table has the columns, widths and length that the page
 //!           says; a slot is a place among the edges of its direction in the csr; numbers that may
 //!           pass 2^32 are u32 where they fit and u64 where not
@@ -11,7 +14,7 @@
 //!
 //! | scheme | tables (`*`: once with `in_`, once with `out_`) |
 //! |---|---|
-//! | `rows` | `*_rows`: first row of each unit, and the number of rows; `*_edges`: far end and id of each edge, by row, then id; `*_walk_rows`, `*_walk_offsets`, `*_walk_edges`: rows in the order in which a GPU takes them, the start of each, and their edges |
+//! | `rows` | `*_rows`: first row of each unit, and the number of rows; and `row_lists` |
 //! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (GNNAdvisor, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: node, first block and number of blocks of each node whose groups lie in several blocks, and, with 0 blocks, of each without a group |
 //! | `merge-path` | `*_merge_path`: row and slot where each chunk starts, and the ends |
 //! | `warp-tiles` | `*_warp_tiles`: row and start slot; `*_warp_tile_first`: first tile of each row, and their number |

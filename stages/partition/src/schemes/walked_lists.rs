@@ -134,8 +134,8 @@ impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
         Listed { far: zeros(edges), edge: zeros(edges) }
     }
 
-    /// Fills rows in parallel: `work` gets a range of rows, where their edges start, and the places of
-    /// these edges.
+    /// Fills rows in parallel: `work` gets a range of rows, where their edges start, and the places
+    /// of these edges.
     fn fill(
         &mut self,
         rows: usize,
@@ -248,8 +248,8 @@ fn prove_order(
         let row = walked.get(place);
         if is_long(row) != (place < long) {
             return Err(Violation::new(format!(
-                "{name}, place {place}: the {long} rows of more than {} edges come first, found row \
-                 {row} of {}",
+                "{name}, place {place}: the {long} rows of more than {} edges come first, found \
+                 row {row} of {}",
                 order.sorted_above,
                 degree(row)
             )));

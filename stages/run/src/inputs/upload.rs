@@ -14,14 +14,14 @@ use warploom_contract::{
     arrow_file::View,
     kinds::{
         csr::Csr,
-        graph::{self, Features, Labels, Split},
+        graph::{self, Features, Labels, NodeTable, Split},
         partition::row_lists::{self, RowListNeeds},
         permutation,
     },
     progress::StopFlag,
 };
 pub use warploom_launch::Needs;
-use warploom_launch::{Body, LaunchList, Role, Rows, Stored};
+use warploom_launch::{Body, Buffer, LaunchList, Role, Rows, Stored};
 use warploom_shell::{requests::RunRequest, signals};
 
 use crate::{
@@ -72,21 +72,14 @@ pub fn load_data<T: Precision>(
     (data.old_of_new, data.chosen) = (order, chosen);
     check_stop(stop)?;
     let trains = matches!(list.body, Body::Train(_));
-    if trains
-        || list
-            .buffers
-            .iter()
-            .any(|buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures))
-    {
+    let is_feature = |buffer: &Buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures);
+    if trains || list.buffers.iter().any(is_feature) {
         data.load_features(artifact, needs.sparse_by_columns)?;
         check_stop(stop)?;
     }
     let graphs = graphs::read_graph_table(artifact, list)?;
     if let Some(graphs) = &graphs {
-        let of_nodes = graphs::graph_of_each_node(artifact, &table, graphs.ids.len())?;
-        data.lists.graphs = of_nodes.map(|of_nodes| {
-            graphs::Graphs::new(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref())
-        });
+        data.list_graphs(artifact, &table, graphs.ids.len())?;
     }
     data.kind_of_node = table.kind.take().unwrap_or_default();
     data.sparse_of_kind =
@@ -202,6 +195,19 @@ fn check_csr(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
 }
 
 impl<T: Precision> Data<T> {
+    /// Lists the vertices of each graph of a set of many.
+    fn list_graphs(
+        &mut self,
+        artifact: &Artifact,
+        table: &NodeTable,
+        graphs: usize,
+    ) -> Result<(), StageError> {
+        let of_nodes = graphs::graph_of_each_node(artifact, table, graphs)?;
+        let order = self.old_of_new.as_deref();
+        self.lists.graphs = of_nodes.map(|of_nodes| graphs::Graphs::new(&of_nodes, graphs, order));
+        Ok(())
+    }
+
     /// Loads the features of the artifact, permuted.
     fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
         match graph::open_features(artifact)? {

@@ -5,7 +5,6 @@
 use crate::{
     declare::{choices, spec},
     launch_schedules::LaunchSchedules,
-    stages::partition::Scheme,
     types::{Program, Settings},
 };
 
@@ -31,35 +30,6 @@ spec! {
         schedule: LaunchSchedules = LaunchSchedules::default();
         /// The target device: auto, cpu, cuda, cuda:INDEX or the name of a file with device facts.
         device: String = "auto".to_string();
-    }
-}
-
-choices! {
-    /// Load balancing of edges.
-    EdgeSchedule {
-        /// By the groups of `partition.scheme`, of `file` before `neighbour-groups`; else by rows.
-        Auto = "auto",
-        /// A row has a lane group, a warp, a block or several blocks, by its number of edges; on a
-        /// CPU, a thread.
-        Rows = "rows",
-        /// By groups of at most `partition.ngs` neighbours of a row, which `partition` then makes;
-        /// on a GPU `dw` lanes share a group, and the first group of a row in a block is the
-        /// leader.
-        NeighbourGroups = "neighbour-groups",
-        /// By the groups of the table `partition.groups`.
-        File = "file",
-    }
-}
-
-impl EdgeSchedule {
-    /// The scheme that has its division, where it names one.
-    pub fn scheme(self) -> Option<Scheme> {
-        match self {
-            EdgeSchedule::Auto => None,
-            EdgeSchedule::Rows => Some(Scheme::Rows),
-            EdgeSchedule::NeighbourGroups => Some(Scheme::NeighbourGroups),
-            EdgeSchedule::File => Some(Scheme::File),
-        }
     }
 }
 

@@ -187,19 +187,7 @@ impl Look<'_> {
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         let (nodes, edges) = (self.nodes, self.edges);
         match scheme {
-            Scheme::Rows { units, .. } => {
-                self.length(table("rows")?, units[index].saturating_add(1))?;
-                self.check_ascending(&format!("{side}rows"), only("rows")?, 0, nodes, Step::Up)?;
-                for edges in [table("edges")?, table("walk_edges")?] {
-                    self.length(edges, self.edges)?;
-                    self.below(edges, "far", nodes)?;
-                    self.below(edges, "edge", self.edges)?;
-                }
-                self.check_each_row_once(table("walk_rows")?, only("walk_rows")?)?;
-                let offsets = table("walk_offsets")?;
-                self.length(offsets, nodes + 1)?;
-                self.check_ascending(&offsets.name, only("walk_offsets")?, 0, edges, Step::Level)
-            }
+            Scheme::Rows { units, .. } => self.rows(tables, side, units[index]),
             Scheme::NeighbourGroups { ngs, dw, block_threads, spanning } => {
                 let (groups, of_block) = (table("groups")?, block_threads / (*dw).max(1));
                 self.firsts(&format!("{side}group_first"), only("group_first")?, groups)?;
@@ -265,6 +253,23 @@ impl Look<'_> {
                 self.spans(table("file_group_spans")?, *spanning, groups, of_block)
             }
         }
+    }
+
+    /// The tables of rows, which are divided into so many units.
+    fn rows(&self, tables: &Tables, side: &str, units: u64) -> Looked {
+        let only = |name: &str| tables.only_column(&format!("{side}{name}"));
+        let table = |name: &str| tables.get(&format!("{side}{name}"));
+        self.length(table("rows")?, units.saturating_add(1))?;
+        self.check_ascending(&format!("{side}rows"), only("rows")?, 0, self.nodes, Step::Up)?;
+        for edges in [table("edges")?, table("walk_edges")?] {
+            self.length(edges, self.edges)?;
+            self.below(edges, "far", self.nodes)?;
+            self.below(edges, "edge", self.edges)?;
+        }
+        self.check_each_row_once(table("walk_rows")?, only("walk_rows")?)?;
+        let offsets = table("walk_offsets")?;
+        self.length(offsets, self.nodes + 1)?;
+        self.check_ascending(&offsets.name, only("walk_offsets")?, 0, self.edges, Step::Level)
     }
 
     /// The tables of messages.

@@ -7,7 +7,7 @@
 //!           `kernel` (its name in the source), `grid`, `threads` and `shared_bytes` of a block,
 //!           `arguments` in order, and `writes` (which of them it may write through; empty if any);
 //!           `tiers.arrow`: one row a walk over edges and way of cutting it (`walk` and `cut`, as
-//!           JSON): how many rows have several blocks each (`hubs`), how many blocks (`pieces`), how
+//!           JSON): how many rows have several blocks (`hubs`), how many each (`pieces`), how
 //!           many have a block (`blocks`) or a warp (`warps`), and how many there are (`rows`);
 //!           `kernels.cu`: the source of all kernels
 //! promises  a launch without a row in `kernels.arrow` is done by the kernel of another one; grids
