@@ -56,7 +56,7 @@ pub const ROWS_FILES: [&str; 4] =
     ["in_rows.arrow", "out_rows.arrow", "in_edges.arrow", "out_edges.arrow"];
 /// Where rows start in the order of a GPU.
 pub const OFFSETS_FILES: [&str; 2] = ["in_walk_offsets.arrow", "out_walk_offsets.arrow"];
-/// Those that a GPU walks by, with edges by row where a launch walks both directions or groups.
+/// Those that a GPU walks by, with edges by row where a launch walks both directions.
 pub const WALK_FILES: [&str; 10] = [
     "in_rows.arrow",
     "out_rows.arrow",
