@@ -186,7 +186,14 @@ fn divisions_agree(graphs: &[(String, String)], device: &str, test: &str) -> Opt
                 let what = format!("{} on {name}, {division:?}, {device}", case.program);
                 assert_ne!(lines[5]["key"], plain[5]["key"], "{what}: the run reads the groups");
                 let plan = fs::read_to_string(folder(&lines[4], "plan").join("plan.json")).unwrap();
-                assert!(plan.contains("\"division\""), "{what}: no launch walks by groups");
+                // These graphs have a direction: a walk over both goes by rows. On a GPU so do walks
+                // with an extreme, and own groups are of in-edges alone.
+                let has_groups =
+                    case.program == "gcn" || device == "cpu" && case.program != "components";
+                assert!(
+                    !has_groups || plan.contains("\"division\""),
+                    "{what}: no launch walks by groups"
+                );
                 let [found, expected] = [&lines, &plain].map(|lines| folder(&lines[5], "run"));
                 assert_same(&found, &expected, case.is_exact, &what);
             }

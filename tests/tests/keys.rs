@@ -228,7 +228,7 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
         (("permutation", "reorder"), "quality.json", None),
         (("permutation", "reorder"), "new_of_old.arrow", Some("run")),
         (("partition", "partition"), "partition.json", None),
-        (("partition", "partition"), "in_order.arrow", None),
+        (("partition", "partition"), "in_walk_rows.arrow", None),
         (("partition", "partition"), "in_rows.arrow", Some("run")),
         (("plan", "plan"), "advice.json", None),
         (("plan", "plan"), "plan.json", Some("run")),

@@ -58,7 +58,7 @@ fn divisions_are_built_found_proved_and_change_no_result() {
     sandbox
         .warploom(&["export", lines[3]["key"].as_str().unwrap(), "-o", out.to_str().unwrap()])
         .expect(0);
-    for file in ["in_order.npy", "in_groups.npz", "interleaved_places.npy", "partition.json"] {
+    for file in ["in_walk_rows.npy", "in_groups.npz", "interleaved_places.npy", "partition.json"] {
         assert!(
             out.join(file).is_file() || out.join("partition").join(file).is_file(),
             "{file} in {:?}",
@@ -153,9 +153,10 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         &["partition.scheme=file", "partition.groups=none.parquet"],
         &["no such file", "columns  node, start  and  end"],
     );
+    // Scheme `rows` is built too, and needs more.
     let small = recipe().set("partition.scheme=sorted-columns");
     sandbox.stage("partition", &small, &["--memory", "20KiB"]).expect(1).says(&[
-        "scheme `sorted-columns` needs",
+        "scheme `rows` needs",
         "may be used",
         "hint: --memory",
     ]);

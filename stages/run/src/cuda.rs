@@ -113,7 +113,7 @@ struct KernelCall {
 
 /// Opens the device, which creates its context.
 fn open_gpu(context: &Context, facts: &Facts) -> Result<Gpu, StageError> {
-    let _opening = Phase::begin(context.progress, "opening the GPU", 1, "devices");
+    let _opening = Phase::begin(context.progress, "opening the GPU", 0, "steps");
     Gpu::open(facts.ordinal).map_err(device_error)
 }
 
@@ -200,8 +200,7 @@ impl GpuExecutor {
         data: &Data<T>,
         lists: &BTreeMap<WalkedLists, edge_order::Items>,
     ) -> Result<(), StageError> {
-        let bytes = self.layout.bytes;
-        let _copying = Phase::begin(context.progress, "copying inputs", bytes, "bytes");
+        let _copying = Phase::begin(context.progress, "copying inputs", 0, "steps");
         for buffer in list.buffers.iter().filter(|buffer| is_input(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
                 self.upload_buffer(&buffer.name, buffers, *place)?;

@@ -186,7 +186,7 @@ fn execute_plan<T: Precision>(
         .then(|| kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list))
         .transpose()?;
     let row_needs = kernels.as_ref().map(|kernels| cuda::row_list_needs(&kernels.plan));
-    let loading = Phase::begin(context.progress, "loading inputs", 1, "graphs");
+    let loading = Phase::begin(context.progress, "loading inputs", 0, "steps");
     let mut data = upload::load_data::<T>(context, inputs, list, needs, row_needs, request)?;
     load_groups(inputs, request, page, &mut data)?;
     drop(loading);

@@ -55,6 +55,10 @@ pub fn loss_error<T: Precision>(
                 "{further}look at the features of node `{node}`: the data set, or  ingest.normalize"
             ));
     }
+    let data = &backend.host().data;
+    if let Err(damage) = data.row_lists.check_bounds(data.nodes, data.edges) {
+        return damage;
+    }
     let steps = [Part::Prepare, Part::Forward, Part::Loss]
         .into_iter()
         .flat_map(|part| backend.host().program.part(part))

@@ -63,7 +63,7 @@ pub fn load_data<T: Precision>(
     program_inputs::check_edge_count(list, &csr, artifact)?;
     let lists = row_lists::open_row_lists(
         inputs.get(Kind::Partition)?,
-        row_needs.unwrap_or_else(|| numbered_row_needs(needs)),
+        row_list_needs(needs, row_needs),
         csr.nodes(),
         csr.edges(),
     )?;
@@ -102,12 +102,15 @@ pub fn load_data<T: Precision>(
     Ok(data)
 }
 
-/// The lists of edges that launches on a CPU walk.
-fn numbered_row_needs(needs: Needs) -> RowListNeeds {
+/// The lists of edges that launches walk, on a CPU or on a GPU, which says what its kernels do.
+fn row_list_needs(needs: Needs, on_gpu: Option<RowListNeeds>) -> RowListNeeds {
     let later = needs.lists_later.unwrap_or_default();
     let by_number =
         [needs.lists.incoming || later.incoming, needs.lists.outgoing || later.outgoing];
-    RowListNeeds { by_number, ..RowListNeeds::default() }
+    match on_gpu {
+        Some(on_gpu) => RowListNeeds { to_repeat: by_number, ..on_gpu },
+        None => RowListNeeds { by_number, ..RowListNeeds::default() },
+    }
 }
 
 fn check_stop(stop: &StopFlag) -> Result<(), StageError> {

@@ -129,6 +129,18 @@ pub struct RowListNeeds {
     pub by_number: [bool; 2],
     /// Rows in the order of a GPU.
     pub walked: [bool; 2],
+    /// Rows in the order of their numbers, for launches that a host repeats to find where a number
+    /// came from. They are mapped only: `RowLists::check_bounds` is for whoever reads them.
+    pub to_repeat: [bool; 2],
+}
+
+impl RowLists {
+    /// Checks that rows in the order of their numbers are within a graph of so many nodes and
+    /// edges.
+    pub fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
+        let mut lists = self.incoming.iter().chain(&self.outgoing);
+        lists.try_for_each(|lists| lists.check_bounds(nodes, edges))
+    }
 }
 
 /// Maps what is needed of a graph of so many nodes and edges, and checks that it is within it.
@@ -138,9 +150,11 @@ pub fn open_row_lists(
     nodes: usize,
     edges: usize,
 ) -> Result<RowLists, StageError> {
-    let by_number = |is_needed: bool, side: Side| {
-        let lists = is_needed.then(|| open_row_edges(artifact, side)).transpose()?;
-        lists.iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
+    let by_number = |direction: usize, side: Side| {
+        let (is_read, is_repeated) = (needs.by_number[direction], needs.to_repeat[direction]);
+        let lists = (is_read || is_repeated).then(|| open_row_edges(artifact, side)).transpose()?;
+        let checked = lists.iter().filter(|_| is_read);
+        checked.into_iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
         Ok::<_, StageError>(lists)
     };
     let walked = |is_needed: bool, side: Side| {
@@ -150,8 +164,8 @@ pub fn open_row_lists(
     };
     Ok(RowLists {
         units: super::open_rows(artifact)?,
-        incoming: by_number(needs.by_number[0], Side::In)?,
-        outgoing: by_number(needs.by_number[1], Side::Out)?,
+        incoming: by_number(0, Side::In)?,
+        outgoing: by_number(1, Side::Out)?,
         walked_in: walked(needs.walked[0], Side::In)?,
         walked_out: walked(needs.walked[1], Side::Out)?,
     })
