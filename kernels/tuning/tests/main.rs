@@ -1,5 +1,7 @@
 //! The tuning table from outside: each of its rows is read by the code and has a record that is
 //! there, and no other source names the card or the graph that something was measured on.
+#![allow(clippy::unwrap_used)]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -124,7 +124,7 @@ impl WalkOrder {
         // Pairs are sorted faster than rows whose degrees are looked up.
         let pairs = (0..rows as u32).into_par_iter().map(|row| (!degree_of(row), row));
         let is_long = |pair: &(u64, u32)| !pair.0 > self.sorted_above;
-        let (mut pairs, mut short): (Vec<(u64, u32)>, Vec<(u64, u32)>) = pairs.partition(is_long);
+        let (mut pairs, mut short) = pairs.partition::<Vec<_>, Vec<_>, _>(is_long);
         pairs.par_sort_unstable();
         let window = (self.window_rows as usize).max(1);
         if window < short.len() {

@@ -234,10 +234,8 @@ fn prove_order(
     let long = (0..side.nodes()).filter(|&row| is_long(row)).count();
     // The window of each row that stays in one: they count such rows alone.
     let mut window = vec![u64::MAX; side.rows.len()];
-    let mut short = 0;
-    for row in (0..side.nodes()).filter(|&row| !is_long(row)) {
+    for (short, row) in (0u64..).zip((0..side.nodes()).filter(|&row| !is_long(row))) {
         window[row as usize] = short / order.window_rows.max(1);
-        short += 1;
     }
     let cost = |place: usize| {
         let row = walked.get(place);
