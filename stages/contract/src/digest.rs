@@ -2,6 +2,7 @@
 //!
 //! promises  the same digest for any number of threads
 //! never     reads a path that is not a regular file
+//! limits    8 MiB for each file that is read at the same time
 use std::{fmt, fs::File, io, os::unix::fs::FileExt, path::Path};
 
 use rayon::prelude::*;

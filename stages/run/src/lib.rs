@@ -188,7 +188,7 @@ fn execute_plan<T: Precision>(
     let row_needs = kernels.as_ref().map(|kernels| cuda::row_list_needs(&kernels.plan));
     let loading = Phase::begin(context.progress, "loading inputs", 0, "steps");
     let mut data = upload::load_data::<T>(context, inputs, list, needs, row_needs, request)?;
-    load_groups(inputs, request, page, &mut data)?;
+    load_groups(inputs, page, kernels.as_ref(), &mut data)?;
     drop(loading);
     let mut backend = make_backend(context, request, page, memory, list, data, kernels.as_ref())?;
     let started = Instant::now();
@@ -231,18 +231,17 @@ fn execute_plan<T: Precision>(
 /// Opens the groups of neighbours that launches of a plan walk by.
 fn load_groups<T: Precision>(
     inputs: &Inputs,
-    request: &RunRequest,
     page: &Plan,
+    kernels: Option<&Emitted>,
     data: &mut Data<T>,
 ) -> Result<(), StageError> {
     let Some(planned) = &page.division else { return Ok(()) };
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-    match request.device.kind {
-        warploom_device::Kind::Cpu => {
-            data.divide(Division::read(inputs, &csr, planned)?, &csr);
-        }
-        warploom_device::Kind::Cuda => {
-            data.device_groups = Some(DeviceGroups::open(inputs, &csr, planned)?);
+    match kernels {
+        None => data.divide(Division::read(inputs, &csr, planned)?, &csr),
+        Some(kernels) => {
+            let opened = DeviceGroups::open(inputs, &csr, planned, &kernels.plan)?;
+            data.device_groups = Some(opened);
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! files     `partition.json` (each scheme with its settings, tables, bytes and padding) and one
 //!           Arrow file per table. Tables over in-edges begin with `in_`, those over out-edges with
-//!           `out_`; a table of one column has the column's name
+//!           `out_`; a table of one column has the column's name;
 //!           those of `row_lists` (`*_edges`: far end and id of each edge, by row, then id;
 //!           `*_walk_rows`, `*_walk_offsets`, `*_walk_edges`: rows in the order of a GPU, the start
 //!           of each, and their edges) are of scheme `rows`

@@ -109,6 +109,7 @@ impl Items {
         }
         listed.finish(order)
     }
+
     /// How many have several blocks, a block or a warp each.
     pub fn tiers(&self, cut: Cut, processors: u32) -> TierCounts {
         let rows = WalkedDegrees { offsets: &self.offset, sorted_above: self.sorted_above };

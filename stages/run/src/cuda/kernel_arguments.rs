@@ -251,8 +251,16 @@ pub fn complete_tiers(
             tiers.entry((walked, cut)).or_insert_with(|| items.tiers(cut, planned.processors));
         let (rows, of_tiers) =
             (items.row.len() as u64, [of_walk.hubs, of_walk.blocks, of_walk.warps]);
-        if u64::from(of_walk.all) != rows || of_tiers.map(u64::from).iter().sum::<u64>() > rows {
-            let what = format!("tiers.arrow: expected tiers of {rows} rows, found {of_walk:?}");
+        let shared = u64::from(of_walk.hubs) * u64::from(of_walk.pieces);
+        if u64::from(of_walk.all) != rows
+            || of_tiers.map(u64::from).iter().sum::<u64>() > rows
+            || shared > u64::from(cut.hub_blocks)
+        {
+            let what = format!(
+                "tiers.arrow: expected tiers of {rows} rows, with {} blocks of rows that several \
+                 share, found {of_walk:?}",
+                cut.hub_blocks
+            );
             return Err(StageError::new(ErrorKind::Damaged, what));
         }
     }
@@ -688,7 +696,52 @@ impl<T: Precision> BoundArguments<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BufferPlacement, ByteRange, MemorySpace, invert_index};
+    use std::collections::BTreeMap;
+
+    use warploom_cuda::{Blocks, Cut, DevicePlan, Kernel, TierCounts, WalkedLists};
+    use warploom_ir::Direction;
+
+    use super::{BufferPlacement, ByteRange, Items, MemorySpace, complete_tiers, invert_index};
+
+    #[test]
+    fn tiers_that_no_walk_has_are_refused() {
+        let cut = Cut {
+            groups_of_warp: 8,
+            warps: 8,
+            in_flight: 8,
+            blocks_per_processor: 4,
+            hub_blocks: 4,
+            rows_of_group: 1,
+        };
+        let walk = WalkedLists::Edges(Direction::In);
+        let kernel = Kernel {
+            name: "k".to_owned(),
+            arguments: Vec::new(),
+            blocks: Blocks::Items { walked: walk.clone(), cut, slices: 1 },
+            threads: 256,
+            shared_bytes: 0,
+        };
+        let items =
+            Items { row: (0..3).collect(), offset: vec![0, 9, 10, 10].into(), ..Items::default() };
+        let lists = BTreeMap::from([(walk.clone(), items)]);
+        let complete = |tiers: Option<TierCounts>| {
+            let tiers = tiers.map(|tiers| ((walk.clone(), cut), tiers)).into_iter().collect();
+            let launches = vec![vec![kernel.clone()]];
+            let planned = DevicePlan { processors: 132, launches, tiers, ..DevicePlan::default() };
+            complete_tiers(&planned, &lists)
+        };
+        let counted = complete(None).unwrap()[&(walk.clone(), cut)];
+        assert_eq!((counted.all, counted.hubs), (3, 0));
+        assert!(complete(Some(counted)).is_ok());
+        for wrong in [
+            TierCounts { all: 4, ..counted },
+            TierCounts { warps: 4, ..counted },
+            TierCounts { hubs: 2, pieces: 3, ..counted },
+        ] {
+            let error = complete(Some(wrong)).unwrap_err();
+            assert!(error.what.starts_with("tiers.arrow: expected tiers of 3 rows"), "{error}");
+        }
+    }
 
     #[test]
     fn rows_are_laid_out_piece_by_piece_as_in_one() {

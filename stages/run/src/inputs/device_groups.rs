@@ -2,7 +2,8 @@
 //! the edges that they are ranges of.
 //!
 //! promises  every edge of a direction is in one group, and every group in one row: damage is an
-//!           error; what is uploaded is what the artifact has
+//!           error, and so is a row in blocks that there are not; what is uploaded is what the
+//!           artifact has
 //! never     divides, sorts or copies
 //! limits    fewer than 2^32 edges
 use warploom_contract::{
@@ -14,8 +15,8 @@ use warploom_contract::{
         plan::GroupDivision,
     },
 };
-use warploom_cuda::Groups;
 use warploom_cuda::memory_estimate::{GroupRows, TableRows};
+use warploom_cuda::{Argument, DevicePlan, Grouped, Groups};
 use warploom_ir::Direction;
 
 use crate::inputs::group_division::{CheckedGroup, check_groups};
@@ -33,19 +34,50 @@ pub struct DeviceGroups {
 }
 
 impl DeviceGroups {
-    /// Maps the tables that a plan's launches walk by.
-    pub fn open(inputs: &Inputs, csr: &Csr, planned: &GroupDivision) -> Result<Self, StageError> {
+    /// Maps the tables that a plan's launches walk by with these kernels.
+    pub fn open(
+        inputs: &Inputs,
+        csr: &Csr,
+        planned: &GroupDivision,
+        kernels: &DevicePlan,
+    ) -> Result<Self, StageError> {
         let artifact = inputs.get(Kind::Partition)?;
         let is_used = |scheme: &str| planned.launches.iter().flatten().any(|used| used == scheme);
         let open = |scheme: &str, table: usize, side: &Side| {
             is_used(scheme).then(|| open_table(artifact, table, side)).transpose()
         };
-        Ok(DeviceGroups {
+        let opened = DeviceGroups {
             incoming: open(NEIGHBOUR_GROUPS, 0, &csr.incoming)?,
             outgoing: open(NEIGHBOUR_GROUPS, 1, &csr.outgoing)?,
             own: open(FILE, 2, &csr.incoming)?,
             csr: csr.clone(),
-        })
+        };
+        opened.check_spans(artifact, kernels)?;
+        Ok(opened)
+    }
+
+    /// Checks that rows of several blocks have blocks that there are.
+    fn check_spans(&self, artifact: &Artifact, kernels: &DevicePlan) -> Result<(), StageError> {
+        for argument in kernels.arguments() {
+            let Argument::Groups(direction, groups, Grouped::SpanBlock) = argument else {
+                continue;
+            };
+            let Some(table) = self.table(*direction, *groups) else { continue };
+            let blocks = table.node.len().div_ceil(groups.per_block() as usize);
+            if let Some(entry) = span_beyond(table, blocks) {
+                let name = match direction {
+                    _ if groups.is_own() => SPAN_TABLES[2],
+                    Direction::Out => SPAN_TABLES[1],
+                    _ => SPAN_TABLES[0],
+                };
+                let (first, count) = (table.span_block[entry], table.span_blocks[entry]);
+                let what = format!(
+                    "entry {entry}: expected blocks of {blocks}, found {count} from {first} on"
+                );
+                return Err(StageError::damaged(&artifact.file(&format!("{name}.arrow")), what));
+            }
+        }
+        Ok(())
     }
 
     /// Of tables that are not in a store.
@@ -93,6 +125,12 @@ impl DeviceGroups {
     }
 }
 
+/// The first row of several blocks that has one beyond so many.
+fn span_beyond(table: &GroupViews, blocks: usize) -> Option<usize> {
+    let mut spans = table.span_block.iter().zip(table.span_blocks.iter());
+    spans.position(|(&first, &count)| first as usize + count as usize > blocks)
+}
+
 /// Maps one table with the rows that no block finishes alone, and checks both.
 fn open_table(artifact: &Artifact, table: usize, side: &Side) -> Result<GroupViews, StageError> {
     let (groups, spans) = (GROUP_TABLES[table], SPAN_TABLES[table]);
@@ -109,5 +147,25 @@ fn open_table(artifact: &Artifact, table: usize, side: &Side) -> Result<GroupVie
             format!("entry {entry}: expected a node of {nodes}, found {}", views.span_node[entry]),
         )),
         None => Ok(views),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_in_blocks_that_there_are_not_is_found() {
+        let table = |block: [u32; 3], blocks: [u32; 3]| GroupViews {
+            node: vec![0; 9].into(),
+            start: (0..9).collect(),
+            end: (1..10).collect(),
+            span_node: vec![0, 1, 2].into(),
+            span_block: block.to_vec().into(),
+            span_blocks: blocks.to_vec().into(),
+        };
+        assert_eq!(span_beyond(&table([0, 0, 2], [3, 0, 1]), 3), None);
+        assert_eq!(span_beyond(&table([0, 1, 2], [3, 3, 1]), 3), Some(1));
+        assert_eq!(span_beyond(&table([0, 0, u32::MAX], [3, 0, u32::MAX]), 3), Some(2));
     }
 }

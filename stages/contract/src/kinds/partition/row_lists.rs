@@ -129,8 +129,9 @@ pub struct RowListNeeds {
     pub by_number: [bool; 2],
     /// Rows in the order of a GPU.
     pub walked: [bool; 2],
-    /// Rows in the order of their numbers, for launches that a host repeats to find where a number
-    /// came from. They are mapped only: `RowLists::check_bounds` is for whoever reads them.
+    /// Rows in the order of their numbers, for launches that the host repeats to find the source of
+    /// a number that is not finite. They are mapped without a check: the reader calls
+    /// `RowLists::check_bounds` first.
     pub to_repeat: [bool; 2],
 }
 
