@@ -73,9 +73,9 @@ clock->pace = paces[next % slots];
 ";
 
 impl Unit<'_> {
-    /// Emits an optimiser step: one kernel for a run of parameters, at the launch of the first of
+    /// An optimiser step: one kernel for a run of parameters, at the launch of the first of
     /// them.
-    pub(super) fn emit_optimizer(&mut self, parameter: &str) -> Result<(), NoKernel> {
+    pub(super) fn decide_optimizer(&mut self, parameter: &str) -> Result<(), NoKernel> {
         let launches = self.list.launches();
         let all: Vec<&str> = launches
             .iter()
@@ -115,7 +115,7 @@ impl Unit<'_> {
         let blocks = Blocks::Fixed([body.ends().last().copied().unwrap_or(0) as u32, 1, 1]);
         self.add_kernel(KernelDraft {
             waits: true,
-            ..KernelDraft::new("epoch_clock.rs, emit_optimizer", parameters, blocks, body)
+            ..KernelDraft::new("epoch_clock.rs, decide_optimizer", parameters, blocks, body)
         });
         Ok(())
     }

@@ -16,9 +16,9 @@ use warploom_ir::{Pooling, Reduction, Type};
 use warploom_launch::{Operation, Rows};
 
 impl Unit<'_> {
-    /// Emits a sum over the vertices of each graph: a thread per column of a graph, in the order in
+    /// A sum over the vertices of each graph: a thread per column of a graph, in the order in
     /// which the vertices are listed.
-    pub(super) fn emit_pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
+    pub(super) fn decide_pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
             return Err(NoKernel::new("a launch that is no pooling over graphs".to_owned()));
         };
@@ -54,7 +54,7 @@ impl Unit<'_> {
         self.add_kernel(KernelDraft {
             tables: tables_of(&[&lowering])?,
             ..KernelDraft::new(
-                "graph_pooling.rs, emit_pool",
+                "graph_pooling.rs, decide_pool",
                 parameters,
                 Blocks::Rows { rows, each: THREADS, slices: 1 },
                 body,

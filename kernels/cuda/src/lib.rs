@@ -342,35 +342,35 @@ impl Unit<'_> {
 
     fn decide(&mut self) -> Result<(), NoKernel> {
         match &self.launch.operation {
-            Operation::Loss { .. } => self.emit_loss(),
-            Operation::Optimize { parameter } => self.emit_optimizer(parameter),
-            Operation::SparseProduct { .. } => self.emit_sparse_product(),
-            Operation::SparseProductOverRows { .. } => self.emit_sparse_gradient(),
-            Operation::Evaluate { op: Op::Product { .. }, .. } => self.emit_product(),
-            Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.emit_product(),
-            Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.emit_total(),
-            Operation::Evaluate { op: Op::Pool(pooling), .. } => self.emit_pool(*pooling),
+            Operation::Loss { .. } => self.decide_loss(),
+            Operation::Optimize { parameter } => self.decide_optimizer(parameter),
+            Operation::SparseProduct { .. } => self.decide_sparse_product(),
+            Operation::SparseProductOverRows { .. } => self.decide_sparse_gradient(),
+            Operation::Evaluate { op: Op::Product { .. }, .. } => self.decide_product(),
+            Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.decide_product(),
+            Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.decide_total(),
+            Operation::Evaluate { op: Op::Pool(pooling), .. } => self.decide_pool(*pooling),
             Operation::Evaluate { op: Op::Winner(..) | Op::Others(_) | Op::Fold(..), .. } => {
                 self.note([(ScheduleKind::EdgesAmongRow, true)]);
-                self.emit_edge_operation()
+                self.decide_edge_operation()
             }
             Operation::Evaluate { op: Op::Turn, .. } => {
                 self.note([(ScheduleKind::ReversedEdges, true)]);
-                self.emit_reversal()
+                self.decide_reversal()
             }
             Operation::Evaluate { op: Op::Lookup { transposed }, .. } => {
                 self.note([(ScheduleKind::TableLookup, true)]);
-                self.emit_lookup(*transposed)
+                self.decide_lookup(*transposed)
             }
             Operation::Evaluate { op: Op::Scatter { transposed }, .. } => {
                 self.note([(ScheduleKind::TableScatter, true)]);
-                self.emit_scatter(*transposed)
+                self.decide_scatter(*transposed)
             }
             // Sparse features as dense rows: their readers materialise them.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
 
             // `WalkLowering::lower_step` reports the operations that no walk supports.
-            Operation::Evaluate { .. } | Operation::Fused { .. } => self.emit_walk(),
+            Operation::Evaluate { .. } | Operation::Fused { .. } => self.decide_walk(),
             Operation::NeighbourReduce { .. }
             | Operation::Product { .. }
             | Operation::ProductOverRows { .. }

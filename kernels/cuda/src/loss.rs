@@ -27,10 +27,10 @@ fn resident(bytes_per_real: u64) -> u32 {
 }
 
 impl Unit<'_> {
-    pub(super) fn emit_loss(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn decide_loss(&mut self) -> Result<(), NoKernel> {
         let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation
         else {
-            return Err(NoKernel::new("a launch that is no loss".to_owned()));
+            return Err(NoKernel::new("not a loss".to_owned()));
         };
         let index = self.list.index();
         let held = index
@@ -83,7 +83,7 @@ impl Unit<'_> {
         self.add_kernel(KernelDraft {
             resident,
             waits: true,
-            ..KernelDraft::new("loss.rs, emit_loss", parameters, grid, body)
+            ..KernelDraft::new("loss.rs, decide_loss", parameters, grid, body)
         });
         if let Some(sum) = slopes.filter(|_| !joins) {
             let mut parameters = Parameters::new();

@@ -67,8 +67,8 @@ pub(super) fn choose_group_lanes(of_rows: Lanes, lanes: u32) -> Lanes {
 }
 
 impl Unit<'_> {
-    /// Emits a kernel for groups, and one for rows whose groups span several blocks.
-    pub(super) fn emit_group_walk(
+    /// Decides on a kernel for groups, and one for rows whose groups span several blocks.
+    pub(super) fn decide_group_walk(
         &mut self,
         lowering: WalkLowering,
         stores: Statements,
@@ -113,7 +113,7 @@ impl Unit<'_> {
                 tables: lowering.constants.clone(),
                 waits: true,
                 ..KernelDraft::new(
-                    "neighbour_group_walk.rs, emit_group_walk",
+                    "neighbour_group_walk.rs, decide_group_walk",
                     parameters,
                     grid,
                     body,

@@ -518,8 +518,8 @@ impl Unit<'_> {
         Ok((walk, vec![shape]))
     }
 
-    /// Emits rows times a matrix, with the epilogue of each row.
-    pub(super) fn emit_product(&mut self) -> Result<(), NoKernel> {
+    /// Decides on rows times a matrix, with the epilogue of each row.
+    pub(super) fn decide_product(&mut self) -> Result<(), NoKernel> {
         if self.is_emitted_elsewhere()? {
             return Ok(());
         }
@@ -658,7 +658,7 @@ impl Unit<'_> {
         self.add_kernel(KernelDraft {
             resident: 2,
             tables,
-            ..KernelDraft::new("plain_products.rs, emit_product", parameters, blocks, body)
+            ..KernelDraft::new("plain_products.rs, decide_product", parameters, blocks, body)
         });
         self.draft.kernels.extend(parts);
         Ok(())

@@ -49,10 +49,10 @@ impl ReducedSide {
 }
 
 impl Unit<'_> {
-    /// Emits a sum over all rows: of rows, or of products of rows.
-    pub(super) fn emit_total(&mut self) -> Result<(), NoKernel> {
+    /// Decides on a sum over all rows: of rows, or of products of rows.
+    pub(super) fn decide_total(&mut self) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else {
-            return Err(NoKernel::new("a launch that is no sum over all rows".to_owned()));
+            return Err(NoKernel::new("not a sum over all rows".to_owned()));
         };
         // A value that is equal for all rows is one row.
         let rows = summed_rows(self.list, inputs).unwrap_or(Rows::Fixed(1));
@@ -137,7 +137,7 @@ impl Unit<'_> {
             resident: 2,
             tables,
             ..KernelDraft::new(
-                "reduce_all_rows.rs, emit_total",
+                "reduce_all_rows.rs, decide_total",
                 parameters,
                 Blocks::Parts { rows, each, most, tiles },
                 RowSumBody { sides, values, lead, merge },

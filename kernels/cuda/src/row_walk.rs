@@ -202,13 +202,13 @@ impl Unit<'_> {
         let (lowering, stores) = lower_walk(walk, frame, lanes, None)?;
         let fits = fits_shared_memory(&lowering, groups);
         if fits {
-            self.emit_group_walk(lowering, stores, groups)?;
+            self.decide_group_walk(lowering, stores, groups)?;
         }
         Ok(fits)
     }
 
     /// Decides on one kernel for a launch that walks rows, or their edges.
-    pub(super) fn emit_walk(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn decide_walk(&mut self) -> Result<(), NoKernel> {
         let mut walk =
             launch_walk::walk_of(self.list, self.target.bytes_per_real, &self.launch.operation)
                 .ok_or_else(|| NoKernel::new("an operation that no walk supports".to_owned()))?;

@@ -24,8 +24,8 @@ struct FeatureWalk<'a> {
 }
 
 impl Unit<'_> {
-    /// Emits features times a weight that is stored transposed.
-    pub(super) fn emit_sparse_product(&mut self) -> Result<(), NoKernel> {
+    /// Decides on features times a weight that is stored transposed.
+    pub(super) fn decide_sparse_product(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProduct { out, left, right, dropout, epilogue } =
             &self.launch.operation
         else {
@@ -48,7 +48,7 @@ impl Unit<'_> {
         self.add_kernel(KernelDraft {
             suffix: "_turned",
             ..KernelDraft::new(
-                "sparse_features.rs, emit_sparse_product",
+                "sparse_features.rs, decide_sparse_product",
                 parameters,
                 blocks,
                 TransposeBody { columns, inner },
@@ -60,8 +60,8 @@ impl Unit<'_> {
         self.emit_entry_walk(&walk, Argument::Scratch, columns, out, store)
     }
 
-    /// Emits transposed rows times features: the gradient of that weight.
-    pub(super) fn emit_sparse_gradient(&mut self) -> Result<(), NoKernel> {
+    /// Decides on transposed rows times features: the gradient of that weight.
+    pub(super) fn decide_sparse_gradient(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProductOverRows { out, left, right, dropout } = &self.launch.operation
         else {
             return Err(refuse_product());
@@ -90,7 +90,7 @@ impl Unit<'_> {
             .ok_or_else(refuse_product)
     }
 
-    /// Emits the sum over the nonzeros of each row, or column, of the features.
+    /// Decides on the sum over the nonzeros of each row, or column, of the features.
     fn emit_entry_walk(
         &mut self,
         walk: &FeatureWalk,

@@ -84,8 +84,8 @@ impl Unit<'_> {
         })
     }
 
-    /// Emits the argmin or argmax edge of a vertex, the product over the other edges, or a fold.
-    pub(super) fn emit_edge_operation(&mut self) -> Result<(), NoKernel> {
+    /// The argmin or argmax edge of a vertex, the product over the other edges, or a fold.
+    pub(super) fn decide_edge_operation(&mut self) -> Result<(), NoKernel> {
         let odd = || NoKernel::new("a launch that is no operation over edges".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
@@ -125,7 +125,7 @@ impl Unit<'_> {
         let EdgeTask { op, columns, stride, kind, .. } = task;
         let body = EdgesBody { op: op.clone(), columns, stride, kind, begin, value };
         self.add_row_kernel(
-            "unfused_edge_ops.rs, emit_edge_operation",
+            "unfused_edge_ops.rs, decide_edge_operation",
             lowering.constants,
             body,
             parameters,
@@ -135,8 +135,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Emits the exchange of the rows of in-edges and of out-edges.
-    pub(super) fn emit_reversal(&mut self) -> Result<(), NoKernel> {
+    /// The exchange of the rows of in-edges and of out-edges.
+    pub(super) fn decide_reversal(&mut self) -> Result<(), NoKernel> {
         let odd = || NoKernel::new("a reversal of rows that are not edges".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().filter(|task| task.rows == Rows::EdgesTwice).ok_or_else(odd)?;
@@ -164,7 +164,7 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
         let columns = task.columns;
         self.add_row_kernel(
-            "unfused_edge_ops.rs, emit_reversal",
+            "unfused_edge_ops.rs, decide_reversal",
             lowering.constants,
             body,
             parameters,
@@ -174,8 +174,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Emits a lookup of rows, or columns, of a table by an index; zeros for an index out of range.
-    pub(super) fn emit_lookup(&mut self, transposed: bool) -> Result<(), NoKernel> {
+    /// A lookup of rows, or columns, of a table by an index; zeros for an index out of range.
+    pub(super) fn decide_lookup(&mut self, transposed: bool) -> Result<(), NoKernel> {
         let odd = || NoKernel::new("a launch that is no lookup".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
@@ -218,7 +218,7 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
         self.add_row_kernel(
-            "unfused_edge_ops.rs, emit_lookup",
+            "unfused_edge_ops.rs, decide_lookup",
             lowering.constants,
             body,
             parameters,
@@ -228,9 +228,9 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Emits the sum of rows into rows, or columns, of a table by an index, each in the order of
+    /// The sum of rows into rows, or columns, of a table by an index, each in the order of
     /// the rows.
-    pub(super) fn emit_scatter(&mut self, transposed: bool) -> Result<(), NoKernel> {
+    pub(super) fn decide_scatter(&mut self, transposed: bool) -> Result<(), NoKernel> {
         let odd = || NoKernel::new("a launch that is no sum into a table".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
@@ -276,7 +276,7 @@ impl Unit<'_> {
             .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
         self.add_thread_kernel(
-            "unfused_edge_ops.rs, emit_scatter",
+            "unfused_edge_ops.rs, decide_scatter",
             lowering.constants,
             body,
             parameters,

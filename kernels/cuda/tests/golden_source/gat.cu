@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 //   multiply.10 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.1)
 //   axis.11 = axis sum 1(multiply.10)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const real* __restrict__ b_parameter_gat_attend_0_param_1, real* __restrict__ o_product_3, real* __restrict__ o_axis_7, real* __restrict__ o_axis_11, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -579,7 +579,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.71, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -986,7 +986,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_11
 
 // gradient.gat.attend.1.param.0: 6012 bytes at least, line 10 of the program
 //   gradient.gat.attend.1.param.0 = sum rows(slope of left.108 * product.40)
-//   (text: cuda/src/reduce_all_rows.rs, emit_total)
+//   (text: cuda/src/reduce_all_rows.rs, decide_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_0(const real* __restrict__ b_slope_20_of_20_left_108, const real* __restrict__ b_product_40, const real* __restrict__ b_slope_20_of_20_right_99, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, PLACES = 4, V = 4, L = 1, STRANDS = 256 / L, Q = 1, SUMS = 2;
@@ -1185,7 +1185,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
 //   multiply.147 (nodes x 2) = multiply(reduce.146, negative.130)
 //   slope of right.148 = add(axis.144, multiply.147)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_divide_33, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const real* __restrict__ b_select_28, const real* __restrict__ b_reduce_142, const real* __restrict__ b_reduce_146, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_127, real* __restrict__ o_negative_130, real* __restrict__ o_slope_20_of_20_right_148, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1503,7 +1503,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_163(const re
 
 // gradient.gat.attend.0.param.0: 21664 bytes at least, line 10 of the program
 //   gradient.gat.attend.0.param.0 = sum rows(slope of left.157 * product.3)
-//   (text: cuda/src/reduce_all_rows.rs, emit_total)
+//   (text: cuda/src/reduce_all_rows.rs, decide_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_157, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_148, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 16, PLACES = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 2;
@@ -1686,7 +1686,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_gat_attend_0_l
 
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k18_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;

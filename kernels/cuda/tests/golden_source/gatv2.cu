@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 //   product.3 (nodes x 16) = product transposed(dropout.1, parameter.gatv2.attend.0.linear.0.weight)
 //   add.5 = add(product.3, parameter.gatv2.attend.0.linear.0.bias)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __restrict__ b_parameter_gatv2_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_gatv2_attend_0_linear_0_bias, real* __restrict__ o_add_5, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -587,7 +587,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.75, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -988,7 +988,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_95(const real*
 
 // gradient.gatv2.attend.1.param.0: 7212 bytes at least, line 11 of the program
 //   gradient.gatv2.attend.1.param.0 = sum rows(multiply.95)
-//   (text: cuda/src/reduce_all_rows.rs, emit_total)
+//   (text: cuda/src/reduce_all_rows.rs, decide_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1_param_0(const real* __restrict__ b_multiply_95, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, PLACES = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
@@ -1342,7 +1342,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1
 // product.108: 24192 bytes at least, line 9 of the program
 //   product.108 = product(slope of right.101, parameter.gatv2.attend.1.linear.1.weight)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_right_101, real* __restrict__ o_product_108, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1416,7 +1416,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real*
 //   axis.124 (nodes x 2) = axis sum 1(multiply.123)
 //   negative.125 = negative(axis.124)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_divide_35, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const real* __restrict__ b_product_108, const real* __restrict__ b_select_31, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_122, real* __restrict__ o_negative_125, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1598,7 +1598,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_multiply_136(const real
 
 // gradient.gatv2.attend.0.param.0: 38464 bytes at least, line 11 of the program
 //   gradient.gatv2.attend.0.param.0 = sum rows(multiply.136)
-//   (text: cuda/src/reduce_all_rows.rs, emit_total)
+//   (text: cuda/src/reduce_all_rows.rs, decide_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k21_gradient_gatv2_attend_0_param_0(const real* __restrict__ b_multiply_136, real* __restrict__ scratch, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, PLACES = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
@@ -2094,7 +2094,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0
 
 // update.gatv2.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gatv2.attend.0.linear.0.weight = step(parameter.gatv2.attend.0.linear.0.weight, gradient.gatv2.attend.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k28_update_gatv2_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, real* parameter_10, const real* __restrict__ gradient_10, real* first_10, real* second_10, const double* __restrict__ settings_10, real* parameter_11, const real* __restrict__ gradient_11, real* first_11, real* second_11, const double* __restrict__ settings_11, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : blockIdx.x < 10u ? parameter_9 : blockIdx.x < 11u ? parameter_10 : parameter_11;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : blockIdx.x < 10u ? gradient_9 : blockIdx.x < 11u ? gradient_10 : gradient_11;

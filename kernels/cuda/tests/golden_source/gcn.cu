@@ -237,7 +237,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __
 //   h.17 (nodes x 8) = relu(h.16)
 //   dropout.18 = dropout 0.5 site 1(h.17)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_18, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -511,7 +511,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k5_h_27(const re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -952,7 +952,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
 //   slope of h.41 = select(less.40, slope of h.39, 0.0)
 //   multiply.43 = multiply(slope of h.41, scale.5)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_43, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1191,7 +1191,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_line
 
 // update.gcn.gcn.0.linear.0.weight: 1344 bytes at least
 //   parameter.gcn.gcn.0.linear.0.weight = step(parameter.gcn.gcn.0.linear.0.weight, gradient.gcn.gcn.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k14_update_gcn_gcn_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : parameter_3;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : gradient_3;

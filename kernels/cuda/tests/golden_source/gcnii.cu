@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
 //   z.13 (nodes x 8) = dropout 0.5 site 1(first.12)
 //   multiply.16 = multiply(scale.5, z.13)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_multiply_16(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_0_weight, const real* __restrict__ b_dropout_7, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_0_bias, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_first_12, real* __restrict__ o_multiply_16, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -692,7 +692,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* _
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.51, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -884,7 +884,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
 //   multiply.61 = multiply(select.60, 0.22314355131420976)
 //   multiply.64 = multiply(select.60, 0.7768564486857903)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_dropout_47, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_61, real* __restrict__ o_multiply_64, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out_outer, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1704,7 +1704,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k19_gradient_gcnii_gcnii_0_
 
 // update.gcnii.gcnii.0.linear.0.weight: 1344 bytes at least
 //   parameter.gcnii.gcnii.0.linear.0.weight = step(parameter.gcnii.gcnii.0.linear.0.weight, gradient.gcnii.gcnii.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k20_update_gcnii_gcnii_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : parameter_5;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : gradient_5;

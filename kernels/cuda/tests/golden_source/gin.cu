@@ -152,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
 //   add.11 (nodes x 16) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -573,7 +573,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -854,7 +854,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
 //   less.41 (nodes x 16) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1052,7 +1052,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
 //   multiply.48 (nodes x 16) = multiply(slope of z.44, h.18)
 //   axis.49 = axis sum 0(multiply.48)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_axis_49(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, const real* __restrict__ b_h_18, real* __restrict__ o_slope_20_of_20_z_44, real* __restrict__ o_axis_49, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
@@ -1536,7 +1536,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
 
 // gradient.gin.gin.0.param.0: 1204 bytes at least, line 6 of the program
 //   gradient.gin.gin.0.param.0 = sum rows(axis.65)
-//   (text: cuda/src/reduce_all_rows.rs, emit_total)
+//   (text: cuda/src/reduce_all_rows.rs, decide_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gin_gin_0_param_0(const real* __restrict__ b_axis_65, const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 1, PLACES = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1, SUMS = 2;
@@ -1591,7 +1591,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gin_gin_0_para
 
 // update.gin.gin.0.param.0: 28 bytes at least
 //   parameter.gin.gin.0.param.0 = step(parameter.gin.gin.0.param.0, gradient.gin.gin.0.param.0)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k25_update_gin_gin_0_param_0(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;

@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 //   product.3 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.0.weight)
 //   add.5 = add(product.3, parameter.graph_transformer.attend.0.linear.0.bias)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_bias, real* __restrict__ o_add_5, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -285,7 +285,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_divide_40(con
 //   h.47 (nodes x 16) = relu(add.46)
 //   dropout.48 = dropout 0.5 site 2(h.47)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_bias, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_48, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -739,7 +739,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_add_90(const real* __re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.90, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -1370,7 +1370,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const 
 //   product.122 (nodes x 16) = product(slope of value.116, parameter.graph_transformer.attend.1.linear.2.weight)
 //   add.123 = add(product.95, product.122)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_add_123(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_slope_20_of_20_value_116, real* __restrict__ o_add_123, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_2_weight) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1452,7 +1452,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_add_123(const real* __r
 //   axis.143 (nodes x 2) = axis sum 1(multiply.142)
 //   negative.144 = negative(axis.143)
 //   (1 rows of 4 columns a thread, 4 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k25_negative_144(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_key_119, const real* __restrict__ b_add_123, const real* __restrict__ b_slope_20_of_20_query_113, const real* __restrict__ b_dropout_48, const real* __restrict__ b_select_36, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_137, real* __restrict__ o_divide_141, real* __restrict__ o_negative_144, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -2005,7 +2005,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_162(const 
 
 // update.graph_transformer.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.graph_transformer.attend.0.linear.0.weight = step(parameter.graph_transformer.attend.0.linear.0.weight, gradient.graph_transformer.attend.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k36_update_graph_transformer_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, real* parameter_10, const real* __restrict__ gradient_10, real* first_10, real* second_10, const double* __restrict__ settings_10, real* parameter_11, const real* __restrict__ gradient_11, real* first_11, real* second_11, const double* __restrict__ settings_11, real* parameter_12, const real* __restrict__ gradient_12, real* first_12, real* second_12, const double* __restrict__ settings_12, real* parameter_13, const real* __restrict__ gradient_13, real* first_13, real* second_13, const double* __restrict__ settings_13, real* parameter_14, const real* __restrict__ gradient_14, real* first_14, real* second_14, const double* __restrict__ settings_14, real* parameter_15, const real* __restrict__ gradient_15, real* first_15, real* second_15, const double* __restrict__ settings_15, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : blockIdx.x < 10u ? parameter_9 : blockIdx.x < 11u ? parameter_10 : blockIdx.x < 12u ? parameter_11 : blockIdx.x < 13u ? parameter_12 : blockIdx.x < 14u ? parameter_13 : blockIdx.x < 15u ? parameter_14 : parameter_15;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : blockIdx.x < 10u ? gradient_9 : blockIdx.x < 11u ? gradient_10 : blockIdx.x < 12u ? gradient_11 : blockIdx.x < 13u ? gradient_12 : blockIdx.x < 14u ? gradient_13 : blockIdx.x < 15u ? gradient_14 : gradient_15;

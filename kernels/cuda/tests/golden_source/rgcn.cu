@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __
 //   product.17 (nodes x 8) = product transposed(divide.15, parameter.rgcn.relational.0.linear.0.knows.weight)
 //   near.18 = add(product.9, product.17)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __restrict__ b_parameter_rgcn_relational_0_linear_0_cites_weight, const real* __restrict__ b_divide_7, const real* __restrict__ b_divide_15, real* __restrict__ o_near_18, const unsigned rows_given, const real* __restrict__ b_parameter_rgcn_relational_0_linear_0_knows_weight) {
   after_others();
   constexpr unsigned K = 12, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __re
 //   h.24 (nodes x 8) = relu(add.23)
 //   message.25 = dropout 0.5 site 0(h.24)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_weight, const real* __restrict__ b_x, const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_bias, const real* __restrict__ b_near_18, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_message_25, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -691,7 +691,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_add_41(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.41, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -1146,7 +1146,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relationa
 //   product.52 (nodes x 8) = product(reduce.51, parameter.rgcn.relational.1.linear.0.knows.weight)
 //   add.53 = add(product.46, product.52)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __restrict__ b_parameter_rgcn_relational_1_linear_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_51, real* __restrict__ o_add_53, const unsigned rows_given, const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_knows_weight) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1219,7 +1219,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __re
 //   less.62 (nodes x 8) = less(0.0, message.25)
 //   slope of near.63 = select(less.62, slope of h.61, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_reduce_57, const real* __restrict__ b_add_53, const real* __restrict__ b_message_25, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_near_63, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out_outer, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1609,7 +1609,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_rgcn_relationa
 
 // update.rgcn.relational.0.linear.0.cites.weight: 1344 bytes at least
 //   parameter.rgcn.relational.0.linear.0.cites.weight = step(parameter.rgcn.relational.0.linear.0.cites.weight, gradient.rgcn.relational.0.linear.0.cites.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k23_update_rgcn_relational_0_linear_0_cites_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;

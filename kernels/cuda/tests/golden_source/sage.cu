@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_divide_8(cons
 //   h.16 (nodes x 8) = relu(h.15)
 //   h.17 = dropout 0.5 site 1(h.16)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight) {
   after_others();
   constexpr unsigned K = 12, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
@@ -434,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_h_27(const re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -865,7 +865,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
 //   less.42 (nodes x 8) = less(0.0, h.17)
 //   slope of h.43 = select(less.42, slope of h.40, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1088,7 +1088,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_li
 
 // update.sage.sage.0.linear.0.weight: 1344 bytes at least
 //   parameter.sage.sage.0.linear.0.weight = step(parameter.sage.sage.0.linear.0.weight, gradient.sage.sage.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k19_update_sage_sage_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : parameter_5;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : gradient_5;

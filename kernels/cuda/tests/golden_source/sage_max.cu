@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
 //   add.5 (nodes x 5) = add(product.3, parameter.sage_max.sage_max.0.linear.0.bias)
 //   message.6 = relu(add.5)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_0_weight, const real* __restrict__ b_h_1, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_0_bias, real* __restrict__ o_message_6, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 5, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(con
 //   h.21 (nodes x 8) = relu(h.20)
 //   h.22 = dropout 0.5 site 1(h.21)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_select_13, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_22, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_2_weight) {
   after_others();
   constexpr unsigned K = 11, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
@@ -491,7 +491,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* _
 //   add.34 (nodes x 3) = add(product.32, parameter.sage_max.sage_max.0.linear.4.bias)
 //   h.37 = add(add.34, product.36)
 //   (1 rows of 4 columns a thread, 1 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_select_30, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_bias, const real* __restrict__ b_product_36, real* __restrict__ o_h_37, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 5, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -556,7 +556,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restr
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.37, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k10_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -853,7 +853,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_sage_max_sage_
 
 // winner.47: 43208 bytes at least, line 9 of the program
 //   winner.47 = winner maximum.in(message.27[far.in])
-//   (text: cuda/src/unfused_edge_ops.rs, emit_edge_operation)
+//   (text: cuda/src/unfused_edge_ops.rs, decide_edge_operation)
 extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __restrict__ out, const real* __restrict__ b_message_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned rows) {
   after_others();
   constexpr unsigned C = 5, L = 8;
@@ -888,7 +888,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __rest
 //   product.44 (nodes x 5) = product(slope.result, parameter.sage_max.sage_max.0.linear.4.weight)
 //   select.46 = select(less.11, product.44, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_slope_result, const whole* __restrict__ b_less_11, real* __restrict__ o_select_46, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 5, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1088,7 +1088,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(
 //   axis.69 (nodes x 1) = axis maximum 0(absolute.68)
 //   notequal.71 = notequal(axis.69, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, whole* __restrict__ o_notequal_71, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1791,7 +1791,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_
 
 // update.sage_max.sage_max.0.linear.0.weight: 840 bytes at least
 //   parameter.sage_max.sage_max.0.linear.0.weight = step(parameter.sage_max.sage_max.0.linear.0.weight, gradient.sage_max.sage_max.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k29_update_sage_max_sage_max_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;

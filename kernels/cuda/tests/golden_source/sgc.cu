@@ -326,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_h_17(const real* __restr
 //   product.19 (nodes x 3) = product transposed(h.17, parameter.sgc.sgc.0.linear.0.weight)
 //   add.21 = add(product.19, parameter.sgc.sgc.0.linear.0.bias)
 //   (1 rows of 4 columns a thread, 1 threads along a row)
-//   (text: cuda/src/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, decide_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_add_21(const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_bias, real* __restrict__ o_add_21, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_21(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.21, target)
-//   (text: cuda/src/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, decide_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -667,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linea
 
 // update.sgc.sgc.0.linear.0.weight: 504 bytes at least
 //   parameter.sgc.sgc.0.linear.0.weight = step(parameter.sgc.sgc.0.linear.0.weight, gradient.sgc.sgc.0.linear.0.weight)
-//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, decide_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k7_update_sgc_sgc_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : parameter_1;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : gradient_1;
