@@ -6,7 +6,10 @@
 //!           it
 //! never     allocates, takes a lock or unwinds after a refusal
 #![allow(unsafe_code)]
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    panic::PanicHookInfo,
+};
 
 use warploom_contract::ErrorKind;
 
@@ -58,18 +61,31 @@ pub fn trim_heap() {
     }
 }
 
+/// For the program's panic hook: ends the process where a new thread gets no memory for its stack
+/// of signals. The standard library panics there, outside all that could catch it.
+pub fn exit_if_a_thread_has_no_stack(info: &PanicHookInfo<'_>) {
+    if info.payload_as_str().is_some_and(is_of_a_refused_stack) {
+        exit_refused(&[b"the stack of a thread"]);
+    }
+}
+
+fn is_of_a_refused_stack(said: &str) -> bool {
+    said.contains("alternative stack") && said.contains("os error 12")
+}
+
 #[cold]
 fn exit_out_of_memory(bytes: usize) -> ! {
-    let mut digits = [0; 20];
-    let lines: [&[u8]; 3] = [
-        b"error: out of memory: the system refused ",
-        format_decimal(bytes, &mut digits),
-        b" bytes\nhint: see  ulimit -v  and the memory of the job; a lower  --memory  or  \
-            --threads  needs less\n",
-    ];
-    for line in lines {
+    exit_refused(&[format_decimal(bytes, &mut [0; 20]), b" bytes"])
+}
+
+fn exit_refused(what: &[&[u8]]) -> ! {
+    let before: &[u8] = b"error: out of memory: the system refused ";
+    let after: &[u8] =
+        b"\nhint: see  ulimit -v  and the memory of the job; a lower  --memory  or  \
+        --threads  needs less\n";
+    for text in [before].iter().chain(what).chain(&[after]) {
         // If standard error is closed, there is nowhere left to report it.
-        let _ = rustix::io::write(std::io::stderr(), line);
+        let _ = rustix::io::write(std::io::stderr(), text);
     }
     signal_hook::low_level::exit(i32::from(ErrorKind::Memory.exit_code()))
 }
@@ -96,5 +112,12 @@ mod tests {
         for number in [0, 7, 10, 4096, usize::MAX] {
             assert_eq!(format_decimal(number, &mut [0; 20]), number.to_string().as_bytes());
         }
+    }
+
+    #[test]
+    fn a_refused_stack_of_signals_is_known_by_its_words() {
+        let said = "failed to allocate an alternative stack: Cannot allocate memory (os error 12)";
+        assert!(is_of_a_refused_stack(said));
+        assert!(!is_of_a_refused_stack("Cannot allocate memory (os error 12)"));
     }
 }
