@@ -5,18 +5,21 @@
 //!   all operations for a block of rows   values stay in L2; temporaries are never stored  <- here
 //!   tiles of edges                       an edge value is a tile that stays in L1, at any degree
 //!   gathered sums                        wide rows of far vertices are summed in place (`gather`)
+//!   far rows alone                       read from the list, without a tile (`far_rows`)
 //!   matrix products block by block       later steps find the rows in L2 (`Op::Product`)
 //!   totals block by block                gradients of parameters read rows in L2 (`Level::Total`)
 //!
 //! promises  equals `ir::interpret` for each step, up to the order in which sums along a row's
 //!           axis, in products and in totals are added, and the rounding of `exp`; sums over the
-//!           edges of a vertex run in the order of edge ids; the same bits for any thread count
+//!           edges of a vertex run in the order of edge ids, but for those of a single column that
+//!           `far_rows` adds in lanes; the same bits for any thread count
 //! never     stores edge values, unless it walks edges; reads what another row of the same walk
 //!           computes
 //! limits    a vertex is processed by one task, however many edges it has, but by groups
 //!           (`group_walk`); scratch of about 1 MiB per task
 mod arithmetic;
 mod block;
+mod far_rows;
 mod fetch;
 mod gather;
 mod group_walk;
@@ -32,13 +35,13 @@ mod tile;
 
 use rayon::prelude::*;
 use std::sync::Mutex;
-use warploom_ir::{Number, Op, Type};
+use warploom_ir::{Direction, Number, Op, Type};
 use warploom_launch::Over;
 
 pub use kernel::Kernel;
 
 use crate::Real;
-use crate::evaluate::{EdgeGraph, Element, Index};
+use crate::evaluate::{EdgeGraph, EdgeList, Element, Index};
 use crate::frontier::Run;
 use crate::half_precision::{bf16, f16};
 use crate::product_over_rows::add_in_order;
@@ -155,6 +158,9 @@ pub struct Work<'a, T> {
 /// Minimum rows per task where there are no edges to balance.
 const LEAST_TASK_ROWS: usize = 64;
 
+/// Elements of a walk that are worth a turn of a thread: some ten microseconds.
+const LEAST_TURN_ELEMENTS: usize = 1 << 14;
+
 /// Runs of rows per task, where not all rows are computed.
 const TASK_RUNS: usize = 8;
 
@@ -205,9 +211,13 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(
         "units end at the last row"
     );
     let mut tasks = divided(outputs, &kernel.output_columns, &runs);
-    // A task alone, or, where there are totals, as many as share a partial sum.
-    let chunks =
-        if kernel.totals.is_empty() { tasks.len() } else { partials_most(kernel.total_elements()) };
+    // As many tasks as are worth a turn of a thread, or, where there are totals, as share a partial
+    // sum.
+    let chunks = if kernel.totals.is_empty() {
+        tasks.len().min(elements_of_walk(kernel, work) / LEAST_TURN_ELEMENTS)
+    } else {
+        partials_most(kernel.total_elements())
+    };
     let at_once =
         if work.only.is_some() { TASK_RUNS } else { tasks.len().div_ceil(chunks.max(1)).max(1) };
     let idle: Mutex<Vec<Worker<'o, T>>> = Mutex::new(Vec::new());
@@ -228,6 +238,21 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(
     for (number, total) in totals.into_iter().enumerate() {
         add_in_order(total, partials.iter().map(|partial| &partial[number]));
     }
+}
+
+/// Elements that a walk over the edges of all vertices reads and makes, about; of other walks,
+/// which are cut into tasks by elements, no bound.
+fn elements_of_walk<T: Real>(kernel: &Kernel<T>, work: &Work<T>) -> usize {
+    let edges_in = |list: Option<EdgeList>| list.map_or(0, |list| list.far.len());
+    let edges = match kernel.over {
+        Over::EdgesOf(Direction::In) => edges_in(work.graph.incoming),
+        Over::EdgesOf(Direction::Out) => edges_in(work.graph.outgoing),
+        Over::EdgesOf(Direction::Both) => {
+            edges_in(work.graph.incoming) + edges_in(work.graph.outgoing)
+        }
+        Over::Vertices | Over::Edges(_) => return usize::MAX,
+    };
+    edges * kernel.edge_columns + work.graph.nodes * kernel.row_columns
 }
 
 /// First row, number of rows, and the rows of each output.

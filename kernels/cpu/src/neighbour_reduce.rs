@@ -16,7 +16,9 @@ pub mod reference;
 mod tests;
 
 pub use cpu::neighbour_reduce;
-pub(crate) use cpu::{Entries, SumOf, neighbour_reduce_of_type, reduce_rows, rows_per_block};
+pub(crate) use cpu::{
+    Entries, MaxOf, MinOf, SumOf, neighbour_reduce_of_type, reduce_rows, rows_per_block,
+};
 use warploom_launch::{Combine, EdgeFactor};
 
 use crate::expression::Bound;

@@ -36,6 +36,9 @@ pub struct Data {
     pub edge_features: u64,
     /// Whether edges have weights.
     pub weighted: bool,
+    /// Whether each edge also goes back: in-neighbours and out-neighbours are the same vertices.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub symmetric: bool,
     /// Names of the relations, by number; empty if edges have no type.
     pub relations: Vec<String>,
     /// Further columns of nodes.parquet, and their types.
@@ -114,6 +117,7 @@ impl Data {
             kinds: Vec::new(),
             edge_features: 0,
             weighted: false,
+            symmetric: false,
             relations: Vec::new(),
             columns: BTreeMap::new(),
             target: None,

@@ -50,7 +50,7 @@ impl GraphFacts {
             classes: data.target.map_or(0, |target| target.columns),
             weighted: data.weighted,
             // Compiled lists walk every direction that the program names.
-            symmetric: false,
+            symmetric: data.symmetric,
             training: data.training,
             loss: data.target.map_or(Loss::CrossEntropy, |target| target.loss),
             bytes_per_real: data.bytes_per_real,

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 use warploom_ir::interpret::{ElementRows, Interpreter, World};
 use warploom_ir::{
-    Binary, Builder, Data, EdgeSet, Gir, Gradient, Init, Input, Loss, Misfit, NodeId, NodeResult,
-    Number, Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type, Unary,
+    Binary, Builder, Data, Direction, EdgeSet, Gir, Gradient, Init, Input, Loss, Misfit, NodeId,
+    NodeResult, Number, Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type,
+    Unary,
 };
 use warploom_optimize::autodiff::{differentiate, parameters};
 use warploom_optimize::passes::{Applied, ComputePhase, PASSES, clean, phases};
@@ -113,6 +114,56 @@ fn simplify() -> Result<(), Misfit> {
     let value = builder.subtract(one, negative)?;
     result(&mut builder, "value", value);
     golden("simplify", builder.gir, &data);
+    Ok(())
+}
+
+/// Weights that are all 1 leave sums of far rows, and of these alone.
+#[test]
+fn weights_of_a_graph_without_them_are_read_by_no_reduction() -> Result<(), Misfit> {
+    for weighted in [false, true] {
+        let data = Data { weighted, features: Some(5), ..Data::bare(4, 6) };
+        let mut builder = Builder::new("weights", &data);
+        let x = input(&mut builder, Input::Features)?;
+        let weight = input(&mut builder, Input::Weight)?;
+        let far = builder.make(Op::Far(EdgeSet::IN), &[x])?;
+        let product = builder.multiply(weight, far)?;
+        for reduction in [Reduction::Sum, Reduction::Maximum] {
+            let value = builder.reduce(reduction, EdgeSet::IN, product, None)?;
+            result(&mut builder, "value", value);
+        }
+        let (after, _) = clean(builder.gir, &data);
+        let reads = after.ids().filter(|id| after.node(*id).op == Op::Input(Input::Weight)).count();
+        assert_eq!(reads, usize::from(weighted), "{}", after.print(None));
+    }
+    Ok(())
+}
+
+/// Where each edge goes back, minima and maxima over both directions are those over in-edges; sums,
+/// and reductions over one relation, are not.
+#[test]
+fn a_symmetric_graph_is_read_in_one_direction() -> Result<(), Misfit> {
+    let of_relation = EdgeSet { relation: Some(0), ..EdgeSet::BOTH };
+    for (reduction, edges, symmetric, direction) in [
+        (Reduction::Minimum, EdgeSet::BOTH, true, Direction::In),
+        (Reduction::Maximum, EdgeSet::BOTH, true, Direction::In),
+        (Reduction::Minimum, EdgeSet::BOTH, false, Direction::Both),
+        (Reduction::Sum, EdgeSet::BOTH, true, Direction::Both),
+        (Reduction::Minimum, of_relation, true, Direction::Both),
+    ] {
+        let relations = vec!["r".to_owned()];
+        let data = Data { symmetric, relations, features: Some(5), ..Data::bare(4, 6) };
+        let mut builder = Builder::new("symmetric", &data);
+        let x = input(&mut builder, Input::Features)?;
+        let far = builder.make(Op::Far(edges), &[x])?;
+        let value = builder.reduce(reduction, edges, far, None)?;
+        result(&mut builder, "value", value);
+        let (after, _) = clean(builder.gir, &data);
+        let read = after.ids().find_map(|id| match after.node(id).op {
+            Op::Reduce(_, edges) => Some(edges.direction),
+            _ => None,
+        });
+        assert_eq!(read, Some(direction), "{}", after.print(None));
+    }
     Ok(())
 }
 

@@ -16,7 +16,6 @@ use warploom_contract::{
     parquet_file::describe,
 };
 use warploom_ir::{Data, Loss as LossKind, NodeKind, Target};
-use warploom_launch::GraphFacts;
 use warploom_shell::{
     column_names, data_needs, program,
     requests::{PlanRequest, TargetShape},
@@ -52,6 +51,7 @@ pub fn describe_data(
         sparse_features: artifact.find_count("feature_entries"),
         edge_features: count("edge_feature_columns"),
         weighted: profile.weighted,
+        symmetric: profile.symmetric,
         relations: if typed {
             relation_names(names.relations, profile.relations)
         } else {
@@ -248,19 +248,6 @@ fn read_saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, 
     file.take(u64::from_le_bytes(length)).read_to_end(&mut header).map_err(failed)?;
     let header: serde_json::Value = serde_json::from_slice(&header).unwrap_or_default();
     Ok(serde_json::from_value(header["__metadata__"].clone()).unwrap_or_default())
-}
-
-/// The facts that a hand-written list is built for.
-pub fn builtin_facts(
-    inputs: &Inputs,
-    request: &PlanRequest,
-    training: bool,
-) -> Result<GraphFacts, StageError> {
-    let symmetric = profile::open(inputs.get(Kind::Profile)?)?.symmetric;
-    Ok(GraphFacts {
-        symmetric,
-        ..GraphFacts::from_data(&describe_data(inputs, request, training)?)
-    })
 }
 
 fn refuse_without_labels(

@@ -7,9 +7,6 @@
 //!
 //! The device need not be present: a facts file describes it (`device: h200`), and its times are
 //! predicted.
-//!
-//! The text of a shipped program gets the launch list written for it (`launch::builtin`); any other
-//! text is compiled.
 mod facts;
 mod features;
 mod group_division;
@@ -28,7 +25,6 @@ use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
-        graph::LearnedRows,
         plan::{self, Advice, KernelFacts, KernelTables, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
@@ -37,7 +33,6 @@ use warploom_contract::{
 use warploom_cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
 use warploom_ir::Loss as LossKind;
-use warploom_launch::builtin::{self, Builtin};
 use warploom_launch::{Element, GraphFacts, LaunchList, Reason, Stored};
 use warploom_shell::{
     StageName,
@@ -46,7 +41,6 @@ use warploom_shell::{
     program::{
         self, Compilation, GpuRequest, Program, half_format, locate_setting_error,
         matmul_precision, refuse_half_precision_loops, refuse_links, refuse_other_mode,
-        setting_error,
     },
     requests::PlanRequest,
 };
@@ -371,58 +365,20 @@ fn build_list(
     on_step: &dyn Fn(),
 ) -> Result<BuiltList, StageError> {
     refuse_links(&request.run)?;
-    let Some(builtin) = find_shipped(inputs, request)? else {
-        let program = requested_program(request, settings);
-        let made = compile_program(inputs, request, &program, on_step)?;
-        // `Progress::warn` adds the word.
-        let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
-        let warnings =
-            made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
-        let predicts = if made.data.inferring { score_kind(request, &made) } else { None };
-        return Ok(BuiltList {
-            facts: GraphFacts::from_data(&made.data),
-            list: made.list,
-            settings: made.traced.settings,
-            warnings,
-            predicts,
-        });
-    };
-    refuse_other_mode(&request.run, builtin.name, builtin.learns)?;
-    let facts = facts::builtin_facts(inputs, request, builtin.learns)?;
-    let list =
-        builtin.build(settings, &facts).map_err(|error| setting_error(&request.spec, &error))?;
-    if let Err(flaws) = list.validate() {
-        let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
-        return Err(StageError::defect(format!(
-            "the launch list of `{}` is invalid: {}",
-            builtin.name,
-            all.join("; ")
-        )));
-    }
-    let settings =
-        builtin.resolve(settings).map_err(|error| setting_error(&request.spec, &error))?;
-    Ok(BuiltList { list, facts, settings, warnings: Vec::new(), predicts: None })
-}
-
-/// The shipped program with this text, where its hand-written list fits.
-fn find_shipped(
-    inputs: &Inputs,
-    request: &PlanRequest,
-) -> Result<Option<&'static Builtin>, StageError> {
-    let found = builtin::find(&request.text, &request.spec.program.entry);
-    // Without features `v.x` is one-hot, which only the compiler supports.
-    let has_features =
-        inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
-    // Hand-written lists do not pool: where graphs have labels, the compiler says what to return.
-    let of_graphs = facts::learned_rows(inputs.get(Kind::Graph)?, request) == LearnedRows::Graphs;
-    // They always have a target, which inference lacks. They neither keep rows in half precision
-    // nor run on a GPU.
-    let compiled = !has_features
-        || of_graphs
-        || request.run.mode == Mode::Infer
-        || half_format(request.run.dtype).is_some()
-        || is_gpu(request);
-    Ok(found.filter(|builtin| !compiled || !builtin.learns))
+    let program = requested_program(request, settings);
+    let made = compile_program(inputs, request, &program, on_step)?;
+    // `Progress::warn` adds the word.
+    let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
+    let warnings =
+        made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
+    let predicts = if made.data.inferring { score_kind(request, &made) } else { None };
+    Ok(BuiltList {
+        facts: GraphFacts::from_data(&made.data),
+        list: made.list,
+        settings: made.traced.settings,
+        warnings,
+        predicts,
+    })
 }
 
 /// Whether the plan is for a GPU.
@@ -468,9 +424,6 @@ fn compile_program(
 /// Refuses a program whose columns, labels or widths the data set lacks, before the stages that
 /// `plan` waits for. Makes only the cheap checks.
 pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-    if find_shipped(inputs, request)?.is_some() {
-        return Ok(());
-    }
     let (settings, still) =
         (request.pipeline_settings(), facts::describe_data(inputs, request, false)?);
     let program = requested_program(request, &settings);

@@ -7,7 +7,6 @@ use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use warploom_language::trace::settings_of;
-use warploom_launch::builtin;
 use warploom_spec::{nearest, settings_named, shell_word};
 
 /// Usual settings of programs, where no pipeline file is named.
@@ -125,9 +124,6 @@ fn program_settings(words: &[String]) -> Vec<String> {
         let pipeline = warploom_spec::read(Path::new(file), &[]).ok()?.into_iter().next()?;
         let program = &pipeline.plan.program;
         let text = std::fs::read_to_string(&program.file).ok()?;
-        if builtin::find(&text, &program.entry).is_some() {
-            return None;
-        }
         Some(
             settings_of(&text, &program.entry)
                 .ok()?

@@ -13,7 +13,6 @@ use warploom_device::Kind;
 use warploom_formats::side_files::{order_table, split_table};
 use warploom_ir::Data;
 use warploom_language::trace::Traced;
-use warploom_launch::builtin;
 use warploom_spec::{Mode, Pipeline};
 
 use crate::{
@@ -22,7 +21,7 @@ use crate::{
     gpu_present,
     outcome::Status,
     parameter_file,
-    program::{self, Program, locate_setting_error, setting_error},
+    program::{self, Program, locate_setting_error},
     progress::Talk,
     requests::{
         PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error,
@@ -150,9 +149,6 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     let (spec, run, settings) = (&request.spec, &request.run, request.pipeline_settings());
     let entry = spec.program.entry.as_str();
     program::refuse_links(run)?;
-    if let Some(builtin) = builtin::find(&request.text, entry) {
-        builtin.resolve(&settings).map_err(|error| setting_error(spec, &error))?;
-    }
     let program =
         Program { file: &spec.program.file, text: &request.text, entry, settings: &settings };
     let inferring = run.mode == Mode::Infer;

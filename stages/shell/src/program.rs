@@ -16,7 +16,6 @@ use warploom_device::{Capability, Facts, Grid};
 use warploom_ir::{Data, Half};
 use warploom_language::syntax::{Diagnostic, Severity};
 use warploom_language::trace::{self, Traced};
-use warploom_launch::builtin::SettingError;
 use warploom_launch::{Body, LaunchList};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
 
@@ -130,27 +129,6 @@ pub fn locate_setting_error(spec: &PlanSpec, error: StageError) -> StageError {
         label.unwrap_or("this setting"),
     ));
     shown.hint = error.hint;
-    shown
-}
-
-/// The error of a setting of a shipped program with a hand-written list.
-pub fn setting_error(spec: &PlanSpec, error: &SettingError) -> StageError {
-    let place = match error {
-        SettingError::Unknown { setting, .. } => {
-            spec.set.get(setting).map(|setting| setting.name_place.clone())
-        }
-        SettingError::WrongType { setting, .. } | SettingError::OutOfRange { setting, .. } => {
-            spec.set.get(setting).map(|setting| setting.value_place.clone())
-        }
-        SettingError::Unfit { .. } => None,
-    };
-    let mut shown = match place {
-        Some(place) => {
-            mistake_error(&place.mistake(MistakeKind::UnknownValue, error.to_string(), "here"))
-        }
-        None => StageError::new(ErrorKind::Specification, error.to_string()),
-    };
-    shown.hint = Some(error.hint());
     shown
 }
 

@@ -509,7 +509,7 @@ pub struct TargetShape {
 }
 
 /// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 15;
+pub const COMPILER_VERSION: u32 = 16;
 
 impl Request for PlanRequest {
     const STAGE: StageName = StageName::Plan;
@@ -586,9 +586,6 @@ impl PlanRequest {
     /// The program's settings with defaults filled in, if program and settings are valid.
     fn resolved_settings(&self) -> Option<Value> {
         let (entry, given) = (&self.spec.program.entry, self.pipeline_settings());
-        if let Some(builtin) = warploom_launch::builtin::find(&self.text, entry) {
-            return serde_json::to_value(builtin.resolve(&given).ok()?).ok();
-        }
         let declared = warploom_language::trace::settings_of(&self.text, entry).ok()?;
         let mut resolved: BTreeMap<String, Value> =
             declared.into_iter().map(|setting| (setting.name, setting.default)).collect();

@@ -5,6 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_ir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_launch::{Dropout, Over};
 
+use super::far_rows::{self, Walked};
 use super::fetch::{BlockShape, Hand, is_real, reals, wholes};
 use super::gather::{GatheredRows, RowIndices, dots};
 use super::inlined_steps::choose;
@@ -198,13 +199,44 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         slots: Range<u64>,
     ) {
         pass.reductions.iter().for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
-        let mut cursor = Cursor::new(slots);
         let RowSpan { first_row, count, .. } = span;
+        let walked = Walked { lists: lists.edge_lists(), first_row, slots: slots.clone() };
+        let in_tiles: Vec<usize> = pass
+            .reductions
+            .iter()
+            .copied()
+            .filter(|step| !self.reduce_far_rows(kernel, work, *step, &walked, count))
+            .collect();
+        if in_tiles.is_empty() {
+            return;
+        }
+        let mut cursor = Cursor::new(slots);
         while self.tile.next(lists, first_row, count, &mut cursor, kernel.wanted()) {
             let edges = RowSpan { count: self.tile.len(), ..span };
             pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
-            pass.reductions.iter().for_each(|step| self.reduction(kernel, work, *step, span));
+            in_tiles.iter().for_each(|step| self.reduction(kernel, work, *step, span));
         }
+    }
+
+    /// Reduces far rows without a tile; false where the step reads anything else.
+    fn reduce_far_rows(
+        &mut self,
+        kernel: &Kernel<T>,
+        work: &Work<T>,
+        number: usize,
+        walked: &Walked,
+        rows: usize,
+    ) -> bool {
+        let step = &kernel.steps[number];
+        let Some(buffer) = far_rows::buffer_of_far_rows(step) else { return false };
+        if let Some(values) = far_rows::real_rows(work, buffer) {
+            let out = self.registers.reals[number].room(rows * step.columns);
+            far_rows::reals(self.arch, out, step, values, walked);
+            return true;
+        }
+        let Some(values) = far_rows::whole_rows(work, buffer) else { return false };
+        far_rows::wholes(self.arch, &mut self.registers.wholes[number], step, values, walked);
+        true
     }
 
     /// Reduces the edges of a row in these slots, of a kernel with one pass over edges in one

@@ -28,6 +28,8 @@ pub struct Kernel<T> {
     pub(super) output_columns: Vec<usize>,
     /// Columns of all vertex steps; in a walk over edges, of all edge steps.
     pub(super) row_columns: usize,
+    /// Columns of the widest value of an edge, or of a row that is reduced.
+    pub(super) edge_columns: usize,
     /// Rows of a block and edges of a tile.
     pub(super) block_rows: usize,
     pub(super) tile_edges: usize,
@@ -127,6 +129,7 @@ impl<T: Real> Kernel<T> {
             row_columns: wide(if let Over::Edges(_) = over { Level::Edge } else { Level::Row }),
             block_rows: (BLOCK_ELEMENTS / wide(Level::Row).max(1))
                 .clamp(if has_product { PRODUCT_ROWS } else { 8 }, 1024),
+            edge_columns: widest,
             tile_edges: (TILE_ELEMENTS / widest.max(1)).clamp(64, 1024),
             steps: resolved,
             first,

@@ -7,6 +7,7 @@ use warploom_launch::Over;
 use super::*;
 use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};
 use crate::half_precision::{Half, Kept};
+use crate::neighbour_reduce::{Entries, SumOf, reduce_rows};
 use crate::random::philox4x32;
 use crate::test_support::run_in_pools;
 
@@ -385,6 +386,14 @@ fn what_is_at_hand_changes_no_bit_and_steps_are_what_they_are_apart() {
     }
 }
 
+/// Sums of one column, as `neighbour_reduce` adds them.
+fn sums_in_lanes(sample: &Sample, values: &[f32]) -> Vec<f32> {
+    let mut made = vec![0.0; NODES];
+    let list = Entries::of_list(&sample.incoming.0, &sample.incoming.2);
+    reduce_rows::<f32, SumOf>(pulp::Arch::new(), &mut made, &[list], 0, values, 1);
+    made
+}
+
 #[test]
 fn every_width_of_a_gathered_sum_is_right() {
     let sample = Sample::new();
@@ -413,6 +422,10 @@ fn every_width_of_a_gathered_sum_is_right() {
             groups: None,
         };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
+        if width == 1 {
+            assert_eq!(made, sums_in_lanes(&sample, &values));
+            continue;
+        }
         for row in 0..NODES {
             for column in 0..width {
                 let far = &sample.incoming.2

@@ -74,6 +74,13 @@ impl<'a> WalkLists<'a> {
     }
 }
 
+impl<'a> WalkLists<'a> {
+    /// The lists alone.
+    pub fn edge_lists(&self) -> Vec<EdgeList<'a>> {
+        self.lists.iter().map(|(list, _)| *list).collect()
+    }
+}
+
 impl Tile {
     /// Fills the tile with the next edges of a block of rows; false if none are left. Vertices
     /// without edges have a start too.

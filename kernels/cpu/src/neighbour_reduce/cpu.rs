@@ -91,11 +91,13 @@ pub(crate) trait Join<T>: Copy + Send + Sync {
 #[derive(Clone, Copy)]
 pub(crate) struct SumOf;
 
+/// Minimum.
 #[derive(Clone, Copy)]
-struct MinOf;
+pub(crate) struct MinOf;
 
+/// Maximum.
 #[derive(Clone, Copy)]
-struct MaxOf;
+pub(crate) struct MaxOf;
 
 impl<T: Scalar> Join<T> for SumOf {
     const START: T = T::ZERO;
@@ -192,6 +194,11 @@ impl<'a, T: Scalar> Entries<'a, T> {
             weights,
             first_entry: 0,
         }
+    }
+
+    /// The entries of a list without weights.
+    pub(crate) fn of_list(offsets: &'a [u64], neighbours: &'a [u32]) -> Self {
+        Entries { offsets, neighbours, weights: None, first_entry: 0 }
     }
 
     #[inline(always)]

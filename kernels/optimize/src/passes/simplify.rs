@@ -11,8 +11,8 @@ use super::{
     rebuild::{Ruled, Site, rebuild, remake},
 };
 use warploom_ir::{
-    Binary, Builder, Data, Gir, Input, NodeId, NodeResult, Number, Op, Pooling, Property,
-    Reduction, Type, Unary,
+    Binary, Builder, Data, Direction, EdgeSet, Gir, Input, NodeId, NodeResult, Number, Op, Pooling,
+    Property, Reduction, Type, Unary,
 };
 
 /// The program without such operations.
@@ -35,6 +35,20 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
             let count = builder.make(Op::Input(Input::Degree(*edges)), &[])?;
             builder.cast(Type::Real, count).map(Some)
         }
+        (Op::Reduce(reduction, edges), &[a])
+            if data.symmetric && reads_either(*reduction, *edges) =>
+        {
+            one_direction(builder, site, *edges, a)
+        }
+        // The product above is no substitute for a view of far rows, but a reduction reads either.
+        (Op::Reduce(..), &[a, ..]) if unweighted => match weighted_value(builder, a) {
+            Some(value) => {
+                let inputs: Vec<NodeId> =
+                    [value].into_iter().chain(site.inputs[1..].iter().copied()).collect();
+                builder.make(site.node.op.clone(), &inputs).map(Some)
+            }
+            None => Ok(None),
+        },
         (Op::Binary(operator), &[a, b]) => binary(builder, site, *operator, a, b),
         (Op::Select, &[condition, yes, no]) => select(builder, condition, yes, no),
         (Op::Cast(kind), &[a]) => cast(builder, *kind, a),
@@ -57,6 +71,40 @@ fn is_weight(builder: &Builder<'_>, id: NodeId) -> bool {
 /// Whether this is a product of an edge value with the weight of its edge.
 fn is_weight_of(builder: &Builder<'_>, value: NodeId, weight: NodeId) -> bool {
     is_weight(builder, weight) && builder.node(value).place.edge_rows().is_some()
+}
+
+/// The value of an edge that this multiplies with the weight of the edge, if it does.
+fn weighted_value(builder: &Builder<'_>, product: NodeId) -> Option<NodeId> {
+    let node = builder.node(product);
+    let (Op::Binary(Binary::Multiply), &[a, b]) = (&node.op, node.inputs.as_slice()) else {
+        return None;
+    };
+    let is_pair = |(value, weight): (NodeId, NodeId)| is_weight_of(builder, value, weight);
+    let (value, _) = [(a, b), (b, a)].into_iter().find(|pair| is_pair(*pair))?;
+    (builder.node(value).shape == node.shape).then_some(value)
+}
+
+/// Whether a reduction over both directions of a symmetric graph is that over one: a value that
+/// comes twice counts once.
+fn reads_either(reduction: Reduction, edges: EdgeSet) -> bool {
+    use Reduction::{All, Any, Maximum, Minimum};
+    edges.direction == Direction::Both
+        && edges.relation.is_none()
+        && matches!(reduction, Minimum | Maximum | Any | All)
+}
+
+/// The same reduction of far rows over in-edges alone.
+fn one_direction(
+    builder: &mut Builder<'_>,
+    site: &Site<'_>,
+    edges: EdgeSet,
+    value: NodeId,
+) -> Ruled {
+    let Some(row) = inside(builder, value, &Op::Far(edges)) else { return Ok(None) };
+    let incoming = EdgeSet { direction: Direction::In, ..edges };
+    let far = builder.make(Op::Far(incoming), &[row])?;
+    let Op::Reduce(reduction, _) = site.node.op else { return Ok(None) };
+    builder.make(Op::Reduce(reduction, incoming), &[far]).map(Some)
 }
 
 /// The input of a node, if it has this operation.
