@@ -1,4 +1,5 @@
-//! builtin: hand-written launch lists for programs that are recognised by their text.
+//! builtin: hand-written launch lists for programs that are recognised by their text, for graphs of
+//! more edges than walks of compiled lists take.
 //!
 //! promises  a program is recognised only if its text is a shipped one, up to white space at line
 //!           ends: an edited program is compiled, never run as the original; a list that `build`

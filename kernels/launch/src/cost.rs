@@ -32,6 +32,9 @@ impl LaunchList {
     }
 }
 
+/// The most edges of walks of compiled lists: 32-bit ids of edges that are read from both ends.
+pub const COMPILED_EDGES_MAX: u64 = u32::MAX as u64 / 2;
+
 /// The edge lists that evaluated operations, and tables of returned lists, need: lists by vertex in
 /// the order of edge ids, and the ends and relations of edges by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

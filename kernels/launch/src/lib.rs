@@ -39,7 +39,7 @@ mod validate;
 pub use arena::{ALIGNMENT, Arena, BufferPlace, Peak};
 pub use buffer_access::{gradient_buffer, parameter_buffer};
 pub use cost::width;
-pub use cost::{BufferReads, Gathered, ListNeeds, Work};
+pub use cost::{BufferReads, COMPILED_EDGES_MAX, Gathered, ListNeeds, Work};
 pub use expression_names::{binary_name, unary_name};
 pub use facts::GraphFacts;
 pub use frontier::frontier;

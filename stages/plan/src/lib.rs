@@ -25,6 +25,7 @@ use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
+        graph::LearnedRows,
         plan::{self, Advice, KernelFacts, KernelTables, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
@@ -33,6 +34,8 @@ use warploom_contract::{
 use warploom_cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
 use warploom_ir::Loss as LossKind;
+use warploom_launch::COMPILED_EDGES_MAX;
+use warploom_launch::builtin::{self, Builtin, SettingError};
 use warploom_launch::{Element, GraphFacts, LaunchList, Reason, Stored};
 use warploom_shell::{
     StageName,
@@ -365,6 +368,9 @@ fn build_list(
     on_step: &dyn Fn(),
 ) -> Result<BuiltList, StageError> {
     refuse_links(&request.run)?;
+    if let Some(written) = find_written_list(inputs, request)? {
+        return build_written_list(written, inputs, request, settings);
+    }
     let program = requested_program(request, settings);
     let made = compile_program(inputs, request, &program, on_step)?;
     // `Progress::warn` adds the word.
@@ -378,6 +384,45 @@ fn build_list(
         settings: made.traced.settings,
         warnings,
         predicts,
+    })
+}
+
+/// The list written by hand for a shipped program, on a CPU, where the graph has more edges than
+/// walks of compiled lists take.
+fn find_written_list(
+    inputs: &Inputs,
+    request: &PlanRequest,
+) -> Result<Option<&'static Builtin>, StageError> {
+    let graph = inputs.get(Kind::Graph)?;
+    if graph.count("edges")? <= COMPILED_EDGES_MAX || is_gpu(request) {
+        return Ok(None);
+    }
+    let found = builtin::find(&request.text, &request.spec.program.entry);
+    // These lists need features, learn rows of nodes, and keep no rows in half precision.
+    let fits_no_training = graph.count("feature_columns").is_ok_and(|columns| columns == 0)
+        || facts::learned_rows(graph, request) == LearnedRows::Graphs
+        || request.run.mode == Mode::Infer
+        || half_format(request.run.dtype).is_some();
+    Ok(found.filter(|builtin| !builtin.learns || !fits_no_training))
+}
+
+fn build_written_list(
+    builtin: &Builtin,
+    inputs: &Inputs,
+    request: &PlanRequest,
+    settings: &BTreeMap<String, serde_json::Value>,
+) -> Result<BuiltList, StageError> {
+    refuse_other_mode(&request.run, builtin.name, builtin.learns)?;
+    let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, builtin.learns)?);
+    let refused = |error: SettingError| {
+        StageError::new(ErrorKind::Specification, error.to_string()).hint(error.hint())
+    };
+    Ok(BuiltList {
+        list: builtin.build(settings, &facts).map_err(refused)?,
+        facts,
+        settings: builtin.resolve(settings).map_err(refused)?,
+        warnings: Vec::new(),
+        predicts: None,
     })
 }
 

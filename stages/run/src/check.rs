@@ -5,11 +5,10 @@
 //!             `WORK_MAX` steps; else for as many of 32 sampled nodes as fit, each with everything
 //!             that its prediction depends on. Every class must be the first largest score. Where
 //!             graphs are learned, recomputes the predictions of all graphs
-//! iteration   shipped programs: one more superstep from the values must meet the stop condition of
-//!             the run, apart from rounding. Compiled programs: recomputes all of it in f64, where
-//!             that takes at most `WORK_MAX` steps
-//! inference   recomputes predictions, or values, from the applied parameters, like those of a
-//!             compiled program
+//! iteration   recomputes all of it in f64, where that takes at most `WORK_MAX` steps; else one more
+//!             superstep from the values must meet the stop condition of the run, apart from
+//!             rounding
+//! inference   recomputes predictions, or values, from the applied parameters
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each
 //!             epoch
 //! never       reads csr, permutation or partition; verifies that training found the right
@@ -29,14 +28,17 @@ use warploom_contract::{
     },
     parquet_file::{Table, read_table},
 };
-use warploom_ir::{Direction, Half, Input, Loss, Op};
+use warploom_ir::{Half, Input, Loss, Op};
 use warploom_launch::reference::{Inputs, Reference, ReferenceError, ReferenceGraph};
 use warploom_launch::{
-    Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rows, StopCondition, Train,
+    Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rows, Train,
 };
 use warploom_shell::requests::RunRequest;
 
+mod reach;
 mod recompute;
+
+use reach::Reach;
 
 use crate::{
     inputs::graphs,
@@ -102,7 +104,7 @@ pub fn check_results<T: Precision>(
             };
             recomputation.check_predictions::<T>(context, &scores)
         }
-        (Body::Iterate(_), None) if is_compiled(list) => recompute::Recomputation {
+        (Body::Iterate(_), None) => recompute::Recomputation {
             artifact,
             graph,
             nodes: &nodes,
@@ -113,7 +115,6 @@ pub fn check_results<T: Precision>(
             work_max,
         }
         .check_values::<T>(context),
-        (Body::Iterate(_), None) => check_values::<T>(artifact, graph, &nodes, list, &record),
     }
 }
 
@@ -130,13 +131,6 @@ fn ids_of_table<'a>(
     graphs
         .filter(|_| matches!(rows, Some(Rows::Graphs(_))))
         .map_or(&nodes.ids, |graphs| &graphs.ids)
-}
-
-/// Whether a list was compiled from a program, not written by hand.
-fn is_compiled(list: &LaunchList) -> bool {
-    list.launches().iter().any(|launch| {
-        matches!(launch.operation, Operation::Evaluate { .. } | Operation::Fused { .. })
-    })
 }
 
 /// Reads a table of results; its ids must be those of the nodes or graphs.
@@ -344,41 +338,9 @@ impl Proof<'_> {
         self.launches().map(of_launch).sum()
     }
 
-    /// The number of hops between a node and what its result depends on.
-    fn count_hops(&self) -> u8 {
-        let mut hops: BTreeMap<String, u8> = BTreeMap::new();
-        for launch in self.launches() {
-            let read = launch
-                .operation
-                .reads()
-                .iter()
-                .filter_map(|name| hops.get(&**name))
-                .copied()
-                .max()
-                .unwrap_or(0);
-            let step = u8::from(matches!(launch.operation, Operation::NeighbourReduce { .. }));
-            hops.extend(
-                launch
-                    .operation
-                    .writes()
-                    .iter()
-                    .map(|name| (name.clone().into_owned(), read.saturating_add(step))),
-            );
-        }
-        hops.get(&self.list.results[0].buffer).copied().unwrap_or(0)
-    }
-
     /// As many sampled nodes, with what they depend on, as the work allows.
     fn sample_nodes(&self, count: usize, edges: &EdgeTable) -> Option<Excerpt> {
-        let shared = |launch: &Launch| {
-            matches!(
-                launch.operation,
-                Operation::SumOverRows { .. } | Operation::ProductOverRows { .. }
-            )
-        };
-        if self.launches().any(shared) || is_compiled(self.list) {
-            return None;
-        }
+        let reach = reach::reach(self.list, self.launches(), &self.list.results[0].buffer)?;
         let candidates: Vec<usize> =
             (0..SAMPLES).map(|sample| sample * count / SAMPLES + count / (2 * SAMPLES)).collect();
         let halved =
@@ -387,7 +349,7 @@ impl Proof<'_> {
             .map(|samples| candidates[..samples].to_vec())
             .chain(candidates.iter().map(|&node| vec![node]));
         for seeds in sets {
-            let excerpt = self.excerpt_around(&seeds, count, edges);
+            let excerpt = excerpt_around(&seeds, count, edges, reach);
             if self.estimate_work(excerpt.nodes.len() as u64, excerpt.graph.source.len() as u64)
                 <= self.work_max
             {
@@ -395,64 +357,6 @@ impl Proof<'_> {
             }
         }
         None
-    }
-
-    /// The subgraph of everything that the results of some nodes depend on.
-    fn excerpt_around(&self, seeds: &[usize], count: usize, edges: &EdgeTable) -> Excerpt {
-        let direction = |launch: &Launch| match &launch.operation {
-            Operation::NeighbourReduce { direction, .. } => Some(*direction),
-            _ => None,
-        };
-        let incoming =
-            self.launches().filter_map(direction).any(|direction| direction != Direction::Out);
-        let outgoing =
-            self.launches().filter_map(direction).any(|direction| direction != Direction::In);
-        let (hops, mut distance) = (self.count_hops(), vec![u8::MAX; count]);
-        seeds.iter().for_each(|&node| distance[node] = 0);
-        let ends = || {
-            edges
-                .source
-                .iter()
-                .zip(&edges.target)
-                .map(|(&source, &target)| (source as usize, target as usize))
-        };
-        for step in 0..hops {
-            for (source, target) in ends() {
-                if incoming && distance[target] == step && distance[source] == u8::MAX {
-                    distance[source] = step + 1;
-                }
-                if outgoing && distance[source] == step && distance[target] == u8::MAX {
-                    distance[target] = step + 1;
-                }
-            }
-        }
-        let nodes: Vec<u32> =
-            (0..count as u32).filter(|&node| distance[node as usize] != u8::MAX).collect();
-        let mut local = vec![u32::MAX; count];
-        nodes.iter().enumerate().for_each(|(row, &node)| local[node as usize] = row as u32);
-        let inside = |&(_, (source, target)): &(usize, (usize, usize))| {
-            local[source] != u32::MAX && local[target] != u32::MAX
-        };
-        let kept: Vec<usize> = ends().enumerate().filter(inside).map(|(edge, _)| edge).collect();
-        let of = |column: &[u32]| kept.iter().map(|&edge| local[column[edge] as usize]).collect();
-        Excerpt {
-            exact: nodes
-                .iter()
-                .enumerate()
-                .filter(|(_, node)| distance[**node as usize] == 0)
-                .map(|(row, _)| row)
-                .collect(),
-            graph: ReferenceGraph {
-                nodes: nodes.len() as u64,
-                source: of(&edges.source),
-                target: of(&edges.target),
-                weight: edges
-                    .weight
-                    .as_ref()
-                    .map(|weight| kept.iter().map(|&edge| f64::from(weight[edge])).collect()),
-            },
-            nodes,
-        }
     }
 
     /// Features, targets and saved parameters for a subgraph; targets are 0 where only predictions
@@ -496,6 +400,57 @@ impl Proof<'_> {
     /// The graphs, where graphs are learned.
     fn labelled_graphs(&self) -> Option<&GraphTable> {
         self.graphs.filter(|_| graphs::has_graph_labels(self.list))
+    }
+}
+
+/// The subgraph of everything that the results of some nodes depend on.
+fn excerpt_around(seeds: &[usize], count: usize, edges: &EdgeTable, reach: Reach) -> Excerpt {
+    let Reach { hops, incoming, outgoing } = reach;
+    let mut distance = vec![u8::MAX; count];
+    seeds.iter().for_each(|&node| distance[node] = 0);
+    let ends = || {
+        edges
+            .source
+            .iter()
+            .zip(&edges.target)
+            .map(|(&source, &target)| (source as usize, target as usize))
+    };
+    for step in 0..hops {
+        for (source, target) in ends() {
+            if incoming && distance[target] == step && distance[source] == u8::MAX {
+                distance[source] = step + 1;
+            }
+            if outgoing && distance[source] == step && distance[target] == u8::MAX {
+                distance[target] = step + 1;
+            }
+        }
+    }
+    let nodes: Vec<u32> =
+        (0..count as u32).filter(|&node| distance[node as usize] != u8::MAX).collect();
+    let mut local = vec![u32::MAX; count];
+    nodes.iter().enumerate().for_each(|(row, &node)| local[node as usize] = row as u32);
+    let inside = |&(_, (source, target)): &(usize, (usize, usize))| {
+        local[source] != u32::MAX && local[target] != u32::MAX
+    };
+    let kept: Vec<usize> = ends().enumerate().filter(inside).map(|(edge, _)| edge).collect();
+    let of = |column: &[u32]| kept.iter().map(|&edge| local[column[edge] as usize]).collect();
+    Excerpt {
+        exact: nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, node)| distance[**node as usize] == 0)
+            .map(|(row, _)| row)
+            .collect(),
+        graph: ReferenceGraph {
+            nodes: nodes.len() as u64,
+            source: of(&edges.source),
+            target: of(&edges.target),
+            weight: edges
+                .weight
+                .as_ref()
+                .map(|weight| kept.iter().map(|&edge| f64::from(weight[edge])).collect()),
+        },
+        nodes,
     }
 }
 
@@ -686,80 +641,6 @@ fn reference_graph(count: usize, edges: &EdgeTable) -> ReferenceGraph {
         source: edges.source.clone(),
         target: edges.target.clone(),
         weight,
-    }
-}
-
-/// Values of an iteration: one more superstep may change them only within the stop condition.
-fn check_values<T: Precision>(
-    artifact: &Artifact,
-    graph: &Artifact,
-    nodes: &NodeTable,
-    list: &LaunchList,
-    record: &Record,
-) -> Result<(), Violation> {
-    let Body::Iterate(iterate) = &list.body else { return Ok(()) };
-    let Some(repeated) = iterate.loops.first() else { return Ok(()) };
-    let path = artifact.file(run::VALUES_FILE);
-    let table = read_checked_table(artifact, run::VALUES_FILE, &nodes.ids)?;
-    let edges = graph::read_edges(graph)?;
-    let graph = reference_graph(nodes.ids.len(), &edges);
-    let mut reference = Reference::new(list, &graph, Inputs::default()).map_err(reference_error)?;
-    reference.prepare();
-    let (mut known, mut magnitude) = (0, 0.0);
-    for result in &list.results {
-        let missing = || {
-            violation(&path, format!("expected a column `{}`, found none that fits", result.name))
-        };
-        let element = list
-            .buffers
-            .iter()
-            .find(|buffer| buffer.name == result.buffer)
-            .map(|buffer| buffer.element);
-        let column = table.column(&result.name).ok_or_else(missing)?;
-        let values: Vec<f64> = match element {
-            Some(Element::Id) => rows_by_id(column, &nodes.ids).ok_or_else(missing)?,
-            _ => column_numbers::<T>(column)
-                .ok_or_else(missing)?
-                .0
-                .iter()
-                .map(|value| value.widened())
-                .collect(),
-        };
-        if repeated.commit.iter().any(|commit| commit.state == result.buffer) {
-            magnitude += values
-                .iter()
-                .filter(|value| value.is_finite())
-                .map(|value| value.abs())
-                .sum::<f64>();
-            reference.set(&result.buffer, &values).map_err(reference_error)?;
-            known += 1;
-        }
-    }
-    if known < repeated.commit.len() || !record.converged {
-        return Ok(());
-    }
-    let change = reference.superstep();
-    // The change that rounding to the run's type allows: some units in the last place of every
-    // value.
-    let rounding = magnitude * if T::NAME == f32::NAME { 1e-6 } else { 1e-15 };
-    match &repeated.until {
-        StopCondition::ChangeAtMost(_, bound) if change.summed > bound + rounding => {
-            Err(violation(
-                &path,
-                format!(
-                    "one more superstep changes the values by {:e}, and the run ended at {bound:e}",
-                    change.summed
-                ),
-            ))
-        }
-        StopCondition::Unchanged(_) if change.changed > 0 => Err(violation(
-            &path,
-            format!(
-                "one more superstep changes {} values, and the run ended at none",
-                change.changed
-            ),
-        )),
-        _ => Ok(()),
     }
 }
 

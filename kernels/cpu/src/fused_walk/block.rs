@@ -5,7 +5,7 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_ir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_launch::{Dropout, Over};
 
-use super::far_rows::{self, Walked};
+use super::far_rows::{self, FarRows, Walked};
 use super::fetch::{BlockShape, Hand, is_real, reals, wholes};
 use super::gather::{GatheredRows, RowIndices, dots};
 use super::inlined_steps::choose;
@@ -200,21 +200,23 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     ) {
         pass.reductions.iter().for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
         let RowSpan { first_row, count, .. } = span;
-        let walked = Walked { lists: lists.edge_lists(), first_row, slots: slots.clone() };
-        let in_tiles: Vec<usize> = pass
-            .reductions
-            .iter()
-            .copied()
-            .filter(|step| !self.reduce_far_rows(kernel, work, *step, &walked, count))
-            .collect();
-        if in_tiles.is_empty() {
+        let walked = Walked { lists: lists.numbered(), first_row, slots: slots.clone() };
+        let mut in_tiles = pass.reductions.len();
+        for step in &pass.reductions {
+            in_tiles -= usize::from(self.reduce_far_rows(kernel, work, *step, &walked, count));
+        }
+        if in_tiles == 0 {
             return;
         }
+        let is_in_tiles = |step: &&usize| far_rows::of_step(&kernel.steps[**step], work).is_none();
         let mut cursor = Cursor::new(slots);
         while self.tile.next(lists, first_row, count, &mut cursor, kernel.wanted()) {
             let edges = RowSpan { count: self.tile.len(), ..span };
             pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
-            in_tiles.iter().for_each(|step| self.reduction(kernel, work, *step, span));
+            pass.reductions
+                .iter()
+                .filter(is_in_tiles)
+                .for_each(|step| self.reduction(kernel, work, *step, span));
         }
     }
 
@@ -228,14 +230,17 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         rows: usize,
     ) -> bool {
         let step = &kernel.steps[number];
-        let Some(buffer) = far_rows::buffer_of_far_rows(step) else { return false };
-        if let Some(values) = far_rows::real_rows(work, buffer) {
-            let out = self.registers.reals[number].room(rows * step.columns);
-            far_rows::reals(self.arch, out, step, values, walked);
-            return true;
+        match far_rows::of_step(step, work) {
+            Some(FarRows::Real(values)) => {
+                let out = self.registers.reals[number].room(rows * step.columns);
+                far_rows::reals(self.arch, out, step, values, walked);
+            }
+            Some(FarRows::Whole(values)) => {
+                let out = &mut self.registers.wholes[number];
+                far_rows::wholes(self.arch, out, step, values, walked);
+            }
+            None => return false,
         }
-        let Some(values) = far_rows::whole_rows(work, buffer) else { return false };
-        far_rows::wholes(self.arch, &mut self.registers.wholes[number], step, values, walked);
         true
     }
 

@@ -21,6 +21,23 @@ use crate::neighbour_reduce::{Entries, MaxOf, MinOf, SumOf, reduce_rows};
 /// Independent results of a single column of integers.
 const LANES: usize = 4;
 
+/// Rows of far vertices, as they are stored.
+pub(super) enum FarRows<'w, T> {
+    /// Floats of the run's type.
+    Real(&'w [T]),
+    /// Integers, ids or bools.
+    Whole(&'w [i64]),
+}
+
+/// The rows that a step reduces, if it reads far rows alone; none of 16-bit floats.
+pub(super) fn of_step<'w, T>(step: &Resolved<T>, work: &Work<'w, T>) -> Option<FarRows<'w, T>> {
+    match work.reads[step.far_rows?] {
+        Stored::Real(values) => Some(FarRows::Real(values)),
+        Stored::Whole(values) => Some(FarRows::Whole(values)),
+        Stored::Bf16(_) | Stored::F16(_) => None,
+    }
+}
+
 /// The buffer whose far rows a step reduces, if it reads these alone.
 pub(super) fn buffer_of_far_rows<T>(step: &Resolved<T>) -> Option<usize> {
     let (Op::Reduce(reduction, edges), [factors]) = (&step.op, step.inputs.as_slice()) else {
@@ -44,23 +61,33 @@ pub(super) fn buffer_of_far_rows<T>(step: &Resolved<T>) -> Option<usize> {
 /// Rows and slots of the lists that a walk visits.
 pub(super) struct Walked<'a> {
     /// One list, or in-edges and then out-edges.
-    pub lists: Vec<EdgeList<'a>>,
+    pub lists: &'a [(EdgeList<'a>, usize)],
     /// The first row.
     pub first_row: usize,
     /// The slots that are visited; all of them, or those of one row of one list.
     pub slots: Range<u64>,
 }
 
+/// Where the edges of each row start in a list, and their far ends.
+type List<'l> = (&'l [u64], &'l [u32]);
+
 impl Walked<'_> {
-    /// Where the edges of each row start, in each list, and the number of the first row there.
-    fn with_offsets<R>(&self, work: impl FnOnce(&[&[u64]], usize) -> R) -> R {
-        if self.slots == (0..u64::MAX) {
-            let offsets: Vec<&[u64]> = self.lists.iter().map(|list| list.offsets).collect();
-            return work(&offsets, self.first_row);
+    /// Gives the lists, and the number of the first row there.
+    fn with_lists<R>(&self, work: impl FnOnce(&[List], usize) -> R) -> R {
+        let is_whole = self.slots == (0..u64::MAX);
+        match self.lists {
+            [(list, _)] if is_whole => work(&[(list.offsets, list.far)], self.first_row),
+            [(list, _)] => {
+                let (from, to) = (list.offsets[self.first_row], list.offsets[self.first_row + 1]);
+                let ends = [from.max(self.slots.start), to.min(self.slots.end)];
+                work(&[(&ends, list.far)], 0)
+            }
+            [(incoming, _), (outgoing, _)] if is_whole => {
+                let lists = [incoming, outgoing].map(|list| (list.offsets, list.far));
+                work(&lists, self.first_row)
+            }
+            _ => unreachable!("groups are of one direction"),
         }
-        let [list] = self.lists.as_slice() else { unreachable!("groups are of one direction") };
-        let (from, to) = (list.offsets[self.first_row], list.offsets[self.first_row + 1]);
-        work(&[&[from.max(self.slots.start), to.min(self.slots.end)]], 0)
     }
 }
 
@@ -72,23 +99,34 @@ pub(super) fn reals<T: Real + Element>(
     values: &[T],
     walked: &Walked,
 ) {
-    let Op::Reduce(reduction, _) = step.op else { return };
-    walked.with_offsets(|offsets, first| {
-        let entries: Vec<Entries<T>> = walked
-            .lists
-            .iter()
-            .zip(offsets)
-            .map(|(list, offsets)| Entries::of_list(offsets, list.far))
-            .collect();
-        let columns = step.columns;
-        match reduction {
-            Reduction::Sum => reduce_rows::<T, SumOf>(arch, out, &entries, first, values, columns),
-            Reduction::Minimum => {
-                reduce_rows::<T, MinOf>(arch, out, &entries, first, values, columns)
+    let Op::Reduce(reduction, _) = &step.op else { return };
+    walked.with_lists(|lists, first| {
+        let entries = |(offsets, far)| Entries::of_list(offsets, far);
+        match *lists {
+            [list] => reduce(arch, out, *reduction, &[entries(list)], first, values, step.columns),
+            [first_list, second] => {
+                let both = [entries(first_list), entries(second)];
+                reduce(arch, out, *reduction, &both, first, values, step.columns);
             }
-            _ => reduce_rows::<T, MaxOf>(arch, out, &entries, first, values, columns),
+            _ => unreachable!("there are two directions"),
         }
     });
+}
+
+fn reduce<T: Real>(
+    arch: Arch,
+    out: &mut [T],
+    reduction: Reduction,
+    lists: &[Entries<T>],
+    first: usize,
+    values: &[T],
+    columns: usize,
+) {
+    match reduction {
+        Reduction::Sum => reduce_rows::<T, SumOf>(arch, out, lists, first, values, columns),
+        Reduction::Minimum => reduce_rows::<T, MinOf>(arch, out, lists, first, values, columns),
+        _ => reduce_rows::<T, MaxOf>(arch, out, lists, first, values, columns),
+    }
 }
 
 /// Reduces far elements of integers, ids or bools into `out`.
@@ -100,9 +138,9 @@ pub(super) fn wholes<T: Real + Element>(
     walked: &Walked,
 ) {
     let Op::Reduce(reduction, _) = step.op else { return };
-    walked.with_offsets(|offsets, first| {
-        for (list, offsets) in walked.lists.iter().zip(offsets) {
-            let (offsets, far) = (&offsets[first..], list.far);
+    walked.with_lists(|lists, first| {
+        for (offsets, far) in lists {
+            let offsets = &offsets[first..];
             let out = &mut *out;
             match reduction {
                 Reduction::Sum => {
@@ -150,14 +188,4 @@ impl<F: Fn(i64, i64) -> i64> WithSimd for Elements<'_, F> {
             *out = rest.iter().fold(made, |made, &far| work(made, values[far as usize]));
         }
     }
-}
-
-/// The rows of a buffer that is stored as floats of the run's type.
-pub(super) fn real_rows<'w, T>(work: &Work<'w, T>, buffer: usize) -> Option<&'w [T]> {
-    if let Stored::Real(values) = work.reads[buffer] { Some(values) } else { None }
-}
-
-/// The rows of a buffer of integers.
-pub(super) fn whole_rows<'w, T>(work: &Work<'w, T>, buffer: usize) -> Option<&'w [i64]> {
-    if let Stored::Whole(values) = work.reads[buffer] { Some(values) } else { None }
 }

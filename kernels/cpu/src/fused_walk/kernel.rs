@@ -5,6 +5,7 @@
 use warploom_ir::{Direction, EdgeSet, Number, Op, Pooling, Reduction, Type};
 use warploom_launch::{Over, Rows, reduced};
 
+use super::far_rows::buffer_of_far_rows;
 use super::inlined_steps::inline;
 use super::operands::{OperandLayout, Origin, Resolved, RowChoice, RowOperand, StepMethod};
 use super::tile::Wanted;
@@ -86,12 +87,6 @@ impl<T: Real> Kernel<T> {
         }
         let lists = passes.iter_mut().flat_map(|pass| [&mut pass.edges, &mut pass.rows]);
         lists.chain([&mut first]).for_each(|list| list.retain(|number| !left_out[*number]));
-        let stored = || resolved.iter().filter(|step| step.level != Level::Total);
-        let outputs = stored().filter_map(|step| step.store).count();
-        let mut output_columns = vec![0; outputs];
-        stored()
-            .filter_map(|step| Some((step.store?, step.columns)))
-            .for_each(|(store, columns)| output_columns[store] = columns);
         let held = || {
             resolved.iter().zip(&left_out).filter(|(_, left_out)| !**left_out).map(|(step, _)| step)
         };
@@ -131,13 +126,13 @@ impl<T: Real> Kernel<T> {
                 .clamp(if has_product { PRODUCT_ROWS } else { 8 }, 1024),
             edge_columns: widest,
             tile_edges: (TILE_ELEMENTS / widest.max(1)).clamp(64, 1024),
+            output_columns: output_columns(&resolved),
             steps: resolved,
             first,
             passes,
             totals: (0..steps.len())
                 .filter(|number| steps[*number].level == Level::Total)
                 .collect(),
-            output_columns,
         }
     }
 
@@ -167,6 +162,17 @@ impl<T: Real> Kernel<T> {
     pub(super) fn rows_at_once(&self) -> usize {
         if let Over::Edges(_) = self.over { self.tile_edges } else { self.block_rows }
     }
+}
+
+/// Columns of each output but totals.
+fn output_columns<T>(steps: &[Resolved<T>]) -> Vec<usize> {
+    let stored = || {
+        let rows = steps.iter().filter(|step| step.level != Level::Total);
+        rows.filter_map(|step| Some((step.store?, step.columns)))
+    };
+    let mut columns = vec![0; stored().count()];
+    stored().for_each(|(output, wide)| columns[output] = wide);
+    columns
 }
 
 /// The number of edge passes that each step depends on; edge steps run in the first pass that has
@@ -238,7 +244,7 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
     }
     let input_kind = step.inputs.first().map_or(Type::Real, kind_of);
     let way = way(step, &inputs, columns, input_kind);
-    Resolved {
+    let made = Resolved {
         op: step.op.clone(),
         shape: step.shape.clone(),
         columns,
@@ -249,8 +255,10 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
         input_shapes,
         store: step.store,
         way,
+        far_rows: None,
         compared: None,
-    }
+    };
+    Resolved { far_rows: buffer_of_far_rows(&made), ..made }
 }
 
 /// The element type of an input.

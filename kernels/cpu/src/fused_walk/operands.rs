@@ -19,6 +19,8 @@ pub(super) struct Resolved<T> {
     pub input_shapes: Vec<Vec<u64>>,
     pub store: Option<usize>,
     pub way: StepMethod,
+    /// The buffer whose far rows a reduction reads, if it reads these alone.
+    pub far_rows: Option<usize>,
     /// The comparison inside a select or a masked reduction, if it is inlined.
     pub compared: Option<Compared<T>>,
 }

@@ -75,9 +75,9 @@ impl<'a> WalkLists<'a> {
 }
 
 impl<'a> WalkLists<'a> {
-    /// The lists alone.
-    pub fn edge_lists(&self) -> Vec<EdgeList<'a>> {
-        self.lists.iter().map(|(list, _)| *list).collect()
+    /// Each list, and the row of its edge 0 among rows of edges.
+    pub fn numbered(&self) -> &[(EdgeList<'a>, usize)] {
+        &self.lists
     }
 }
 

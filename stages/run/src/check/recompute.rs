@@ -1,4 +1,4 @@
-//! recompute: recomputes a compiled program without training by the reference executor in f64.
+//! recompute: recomputes a program without training by the reference executor in f64.
 //!
 //! promises  runs the whole program from the edge list in the data set's own order, with the
 //!           supersteps of the run or, if a loop took a shortcut, to the loops' own ends; integers
@@ -15,9 +15,10 @@ use warploom_contract::{
     },
     parquet_file::{Table, read_table},
 };
+use warploom_ir::interpret::Change;
 use warploom_ir::{Direction, Type};
 use warploom_launch::reference::{Inputs, Reference};
-use warploom_launch::{Body, Element, LaunchList, Loop, ResultColumn, StopCondition};
+use warploom_launch::{Body, BufferName, Element, LaunchList, Loop, ResultColumn, StopCondition};
 use warploom_shell::requests::RunRequest;
 
 use super::{
@@ -30,6 +31,9 @@ use crate::{
     iteration::{FRONTIER, SUPERSTEPS},
     precision::Precision,
 };
+
+/// How much more than the work of a whole check a single superstep may be.
+const SUPERSTEP_WORK: u64 = 8;
 
 /// A run and its inputs.
 pub(super) struct Recomputation<'a> {
@@ -49,6 +53,11 @@ impl Recomputation<'_> {
     pub fn check_values<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
         let found = read_checked_table(self.artifact, run::VALUES_FILE, self.ids)?;
         let edges = graph::read_edges(self.graph)?;
+        if self.estimate_work(&edges) > self.work_max
+            && self.check_superstep::<T>(&found, &edges)?
+        {
+            return Ok(());
+        }
         let parameters = if self.list.parameters.is_empty() {
             BTreeMap::new()
         } else {
@@ -57,6 +66,103 @@ impl Recomputation<'_> {
         self.run_reference(context, &edges, parameters, |reference| {
             self.compare_all::<T>(&found, &edges, reference)
         })
+    }
+
+    /// One more superstep from the values may change them only within the condition that ended the
+    /// run. Returns false where that cannot be looked at: a superstep starts from more than the
+    /// values, or is too much work.
+    fn check_superstep<T: Precision>(
+        &self,
+        found: &Table,
+        edges: &EdgeTable,
+    ) -> Result<bool, Violation> {
+        let Body::Iterate(iterate) = &self.list.body else { return Ok(false) };
+        let ([repeated], true) = (iterate.loops.as_slice(), self.record.converged) else {
+            return Ok(false);
+        };
+        let result_of = |state: &BufferName| {
+            self.list
+                .results
+                .iter()
+                .find(|result| result.buffer == *state && result.edges.is_none())
+        };
+        let states: Option<Vec<&ResultColumn>> =
+            repeated.commit.iter().map(|commit| result_of(&commit.state)).collect();
+        let (Some(states), true) = (states, self.list.parameters.is_empty()) else {
+            return Ok(false);
+        };
+        let [once, superstep] = self.work_by_phase(edges);
+        if once.saturating_add(superstep) > self.work_max.saturating_mul(SUPERSTEP_WORK) {
+            return Ok(false);
+        }
+        let graph = reference_graph(self.nodes.ids.len(), edges);
+        let inputs = self.inputs(BTreeMap::new())?;
+        let mut reference = Reference::new(self.list, &graph, inputs).map_err(reference_error)?;
+        reference.prepare();
+        let mut magnitude = 0.0;
+        for result in states {
+            let values = self.values_of::<T>(found, result)?;
+            let finite = values.iter().filter(|value| value.is_finite());
+            magnitude += finite.map(|value| value.abs()).sum::<f64>();
+            reference.set(&result.buffer, &values).map_err(reference_error)?;
+        }
+        let change = reference.superstep();
+        self.check_change::<T>(&repeated.until, change, magnitude).map(|()| true)
+    }
+
+    /// What one more superstep changes must be within the condition, up to rounding.
+    fn check_change<T: Precision>(
+        &self,
+        until: &StopCondition,
+        change: Change,
+        magnitude: f64,
+    ) -> Result<(), Violation> {
+        // Rounding to the run's type: some units in the last place of every value.
+        let rounding = magnitude * if T::NAME == f32::NAME { 1e-6 } else { 1e-15 };
+        let what = match until {
+            StopCondition::ChangeAtMost(_, bound) if change.summed > bound + rounding => format!(
+                "one more superstep changes the values by {:e}, and the run ended at {bound:e}",
+                change.summed
+            ),
+            StopCondition::Unchanged(_) if change.changed > 0 => format!(
+                "one more superstep changes {} values, and the run ended at none",
+                change.changed
+            ),
+            _ => return Ok(()),
+        };
+        Err(violation(&self.artifact.file(run::VALUES_FILE), what))
+    }
+
+    /// The values of a result, as numbers of the reference.
+    fn values_of<T: Precision>(
+        &self,
+        found: &Table,
+        result: &ResultColumn,
+    ) -> Result<Vec<f64>, Violation> {
+        let missing = || {
+            let path = self.artifact.file(run::VALUES_FILE);
+            violation(&path, format!("expected a column `{}`, found none that fits", result.name))
+        };
+        let column = found.column(&result.name).ok_or_else(missing)?;
+        match self.element(result) {
+            Element::Real => {
+                let (values, _) = column_numbers::<T>(column).ok_or_else(missing)?;
+                Ok(values.iter().map(|value| value.widened()).collect())
+            }
+            // Of whole numbers, what is beyond f64 is not compared, but set.
+            element => Ok(self
+                .integers(column, element)
+                .ok_or_else(missing)?
+                .into_iter()
+                .map(|value| value.unwrap_or(f64::from(u32::MAX)))
+                .collect()),
+        }
+    }
+
+    fn element(&self, result: &ResultColumn) -> Element {
+        let mut buffers = self.list.buffers.iter();
+        let held = buffers.find(|buffer| buffer.name == result.buffer);
+        held.map_or(Element::Real, |buffer| buffer.element)
     }
 
     /// Applies the saved parameters again and compares the predictions, element by element.
@@ -133,15 +239,7 @@ impl Recomputation<'_> {
                 .warn("the values were not recomputed: this graph is too large for the reference");
             return Ok(());
         }
-        let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
-        let mut inputs = Inputs {
-            features: read_features(self.graph, &every)?,
-            parameters,
-            ..Inputs::default()
-        };
-        read_list_inputs(&mut inputs, self.list, self.graph)?;
-        inputs.chosen = vertices::find_rows(&self.request.chosen, &self.nodes.ids)?;
-        read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
+        let inputs = self.inputs(parameters)?;
         let graph = reference_graph(self.nodes.ids.len(), edges);
         let mut reference = Reference::new(self.list, &graph, inputs).map_err(reference_error)?;
         reference.prepare();
@@ -153,6 +251,20 @@ impl Recomputation<'_> {
             return Ok(());
         }
         look(&reference)
+    }
+
+    /// All that the reference reads besides the edges.
+    fn inputs(&self, parameters: BTreeMap<String, Vec<f64>>) -> Result<Inputs, Violation> {
+        let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
+        let mut inputs = Inputs {
+            features: read_features(self.graph, &every)?,
+            parameters,
+            ..Inputs::default()
+        };
+        read_list_inputs(&mut inputs, self.list, self.graph)?;
+        inputs.chosen = vertices::find_rows(&self.request.chosen, &self.nodes.ids)?;
+        read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
+        Ok(inputs)
     }
 
     /// Estimated steps of the reference for the whole run.
@@ -229,12 +341,7 @@ impl Recomputation<'_> {
             violation(&path, format!("expected a column `{}`, found none that fits", result.name))
         };
         let column = table.column(&result.name).ok_or_else(missing)?;
-        let element = self
-            .list
-            .buffers
-            .iter()
-            .find(|buffer| buffer.name == result.buffer)
-            .map_or(Element::Real, |buffer| buffer.element);
+        let element = self.element(result);
         let differs = |row: usize, expected: f64, found: &str| {
             violation(
                 &path,

@@ -6,6 +6,9 @@
 //!           artifact has
 //! never     divides, sorts or copies
 //! limits    fewer than 2^32 edges
+use std::path::Path;
+
+use rayon::prelude::*;
 use warploom_contract::{
     Artifact, Inputs, Kind, StageError,
     arrow_file::View,
@@ -46,6 +49,12 @@ impl DeviceGroups {
         let open = |scheme: &str, table: usize, side: &Side| {
             is_used(scheme).then(|| open_table(artifact, table, side)).transpose()
         };
+        let read = [&csr.incoming, &csr.outgoing]
+            .into_iter()
+            .zip([is_used(NEIGHBOUR_GROUPS) || is_used(FILE), is_used(NEIGHBOUR_GROUPS)]);
+        for (side, _) in read.filter(|(_, is_read)| *is_read) {
+            check_side(side, csr.nodes(), &inputs.get(Kind::Csr)?.path)?;
+        }
         let opened = DeviceGroups {
             incoming: open(NEIGHBOUR_GROUPS, 0, &csr.incoming)?,
             outgoing: open(NEIGHBOUR_GROUPS, 1, &csr.outgoing)?,
@@ -129,6 +138,19 @@ impl DeviceGroups {
 fn span_beyond(table: &GroupViews, blocks: usize) -> Option<usize> {
     let mut spans = table.span_block.iter().zip(table.span_blocks.iter());
     spans.position(|(&first, &count)| first as usize + count as usize > blocks)
+}
+
+/// Checks that far ends and ids of a csr's edges are within it.
+fn check_side(side: &Side, nodes: usize, path: &Path) -> Result<(), StageError> {
+    let edges = side.neighbours.len();
+    let damaged = |what: String| Err(StageError::damaged(path, what));
+    if let Some(far) = side.neighbours.par_iter().find_any(|&&node| node as usize >= nodes) {
+        return damaged(format!("neighbour {far} of only {nodes} nodes"));
+    }
+    if let Some(edge) = side.edges.par_iter().find_any(|&&edge| edge as usize >= edges) {
+        return damaged(format!("edge id {edge} of only {edges} edges"));
+    }
+    Ok(())
 }
 
 /// Maps one table with the rows that no block finishes alone, and checks both.

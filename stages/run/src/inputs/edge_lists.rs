@@ -20,9 +20,6 @@ use warploom_launch::ListNeeds;
 
 use crate::inputs::graphs::Graphs;
 
-/// The most edges that 32-bit ids can name in a list over both directions.
-pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
-
 /// Edges that one task reorders, at least.
 const TASK_EDGES: usize = 1 << 14;
 

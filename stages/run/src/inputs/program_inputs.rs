@@ -20,12 +20,12 @@ use warploom_contract::{
     parquet_file::read_table,
 };
 use warploom_ir::{Direction, EdgeSet, Input, Type};
-use warploom_launch::{BufferName, LaunchList, ListNeeds, Role};
+use warploom_launch::{BufferName, COMPILED_EDGES_MAX, LaunchList, ListNeeds, Role};
 use warploom_shell::column_names;
 
 use crate::{
     buffers::{Aligned, Contents},
-    inputs::edge_lists::{self, EDGES_MAX},
+    inputs::edge_lists,
     inputs::input_data::{Data, InputRows, absent_input_error},
     inputs::node_kinds,
     precision::Precision,
@@ -41,11 +41,12 @@ pub fn check_edge_count(
     artifact: &Artifact,
 ) -> Result<(), StageError> {
     let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
-    if walked == ListNeeds::default() || csr.edges() as u64 <= EDGES_MAX {
+    if walked == ListNeeds::default() || csr.edges() as u64 <= COMPILED_EDGES_MAX {
         return Ok(());
     }
     let what = format!(
-        "the graph has {} edges, and compiled programs take at most {EDGES_MAX}",
+        "the graph has {} edges, and compiled programs take at most \
+         {COMPILED_EDGES_MAX}",
         csr.edges()
     );
     Err(StageError::new(ErrorKind::Data, what)

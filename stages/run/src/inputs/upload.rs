@@ -1,8 +1,8 @@
 //! upload: loads what the launches read, in the order of the permuted graph and in the run's type.
 //!
 //! promises  row r belongs to the node with the new number r; f32 data in the right order that is
-//!           never written is the mapped file itself; ids of neighbours and of the permutation are
-//!           checked, so that damage is an error here and not a bad access in a kernel
+//!           never written is the mapped file itself; the permutation, and ids of neighbours that a
+//!           GPU gets, are checked, so that damage is an error here and not a bad access in a kernel
 //! never     makes sparse features dense; loads what no launch needs
 //! limits    memory: a copy of the features where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are transposed
@@ -41,7 +41,9 @@ const TASK_ROWS: usize = 4096;
 const TASK_ELEMENTS: usize = 1 << 16;
 
 /// Opens and reorders everything that the launches need; a stop is honoured between two parts. A
-/// GPU says itself which lists of edges its kernels walk (`row_needs`).
+/// GPU says itself which lists of edges its kernels walk (`row_needs`), and their numbers are looked
+/// at; what the host walks is not: each number is checked where it is read, and a start need not
+/// read every edge. A wrong one ends the run, and names the damaged file.
 pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,
@@ -58,8 +60,6 @@ pub fn load_data<T: Precision>(
     check_stop(stop)?;
     let order = read_order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     check_node_count(inputs, csr.nodes(), table.ids.len())?;
-    check_csr(&csr, &inputs.get(Kind::Csr)?.path)?;
-    check_stop(stop)?;
     program_inputs::check_edge_count(list, &csr, artifact)?;
     let lists = row_lists::open_row_lists(
         inputs.get(Kind::Partition)?,
@@ -108,8 +108,8 @@ fn row_list_needs(needs: Needs, on_gpu: Option<RowListNeeds>) -> RowListNeeds {
     let by_number =
         [needs.lists.incoming || later.incoming, needs.lists.outgoing || later.outgoing];
     match on_gpu {
-        Some(on_gpu) => RowListNeeds { to_repeat: by_number, ..on_gpu },
-        None => RowListNeeds { by_number, ..RowListNeeds::default() },
+        Some(on_gpu) => RowListNeeds { by_host: by_number, ..on_gpu },
+        None => RowListNeeds { by_host: by_number, ..RowListNeeds::default() },
     }
 }
 
@@ -166,35 +166,6 @@ fn check_node_count(inputs: &Inputs, expected: usize, found: usize) -> Result<()
         &inputs.get(Kind::Graph)?.path,
         format!("expected {expected} nodes, as the csr has, found {found}"),
     ))
-}
-
-/// Checks that offsets, neighbours and edge ids of a csr are within range.
-fn check_csr(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
-    for (name, side) in [("in", &csr.incoming), ("out", &csr.outgoing)] {
-        let nodes = csr.nodes();
-        let largest = side.neighbours.par_iter().copied().max();
-        if let Some(far) = largest.filter(|&node| node as usize >= nodes) {
-            return Err(StageError::damaged(
-                path,
-                format!("{name}-edges: neighbour {far} of only {nodes} nodes"),
-            ));
-        }
-        if !side.offsets.par_windows(2).all(|pair| pair[0] <= pair[1])
-            || side.offsets.last() != Some(&(side.neighbours.len() as u64))
-        {
-            return Err(StageError::damaged(
-                path,
-                format!("{name}-edges: offsets do not ascend to {}", side.neighbours.len()),
-            ));
-        }
-        if side.edges.par_iter().any(|&edge| edge as usize >= side.neighbours.len()) {
-            return Err(StageError::damaged(
-                path,
-                format!("{name}-edges: an edge id is beyond {} edges", side.neighbours.len()),
-            ));
-        }
-    }
-    Ok(())
 }
 
 impl<T: Precision> Data<T> {

@@ -139,13 +139,16 @@ const BOUNDED: &str = "\nrun: {max_supersteps: 9999}";
 
 #[test]
 fn an_iteration_stopped_anywhere_ends_the_same() {
-    for (program, rest) in [("pagerank", "  set: {tolerance: 1.0e-7}"), ("components", BOUNDED)] {
+    for (program, rest, course) in [
+        ("pagerank", "  set: {tolerance: 1.0e-7}", "supersteps"),
+        ("components", BOUNDED, "frontier"),
+    ] {
         let runner = StageRunner::new();
         let graph = runner.graph(&community(true));
         let pipeline = runner.pipeline(program, &format!("{rest}\nreorder: {{method: degree}}"));
         let chain = runner.planned(&graph, &pipeline).unwrap();
         let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
-        assert_eq!(whole.record().courses, ["supersteps"]);
+        assert_eq!(whole.record().courses, [course]);
         assert!(whole.record().supersteps > 2);
         let error = stopped(&runner, &chain, None, Some(1)).err().unwrap();
         assert!(error.what.contains("after superstep 1"), "{error}");

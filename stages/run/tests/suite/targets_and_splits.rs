@@ -28,7 +28,6 @@ use crate::custom_programs::{own_text, proved};
 use crate::many_graphs::{classes, reals, set};
 use crate::resume::Warnings;
 use crate::threads::{CLASSES, community};
-use warploom_test_support::list_runner::gpu;
 use warploom_test_support::stage_runner::{GraphTables, StageRunner, as_inputs, list_of};
 
 /// Made to be less than what a class of the labels is called, in the order of the classes.
@@ -319,13 +318,7 @@ fn a_target_that_cannot_be_is_refused_with_what_could() {
     // Without labels of its own a graph has columns all the same.
     let bare = runner
         .graph(&GraphTables { nodes: NodeTable { labels: None, ..given.nodes.clone() }, ..given });
-    // A list that was written for a CPU asks no program for its width.
-    let told = if gpu().is_some() {
-        ["the data set has no labels", "run.target"]
-    } else {
-        ["the graph has no labels", "--set run.target=COLUMN"]
-    };
-    says(&refused(&runner, &bare, "gcn", "seed: 1"), &told);
+    says(&refused(&runner, &bare, "gcn", "seed: 1"), &["the data set has no labels", "run.target"]);
     proved(&runner, &bare, &runner.pipeline("gcn", &rest("none", "target: word")));
 }
 

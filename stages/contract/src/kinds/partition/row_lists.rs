@@ -125,14 +125,13 @@ pub struct RowLists {
 /// Which of these launches walk, for in-edges and out-edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowListNeeds {
-    /// Rows in the order of their numbers.
+    /// Rows in the order of their numbers, for a GPU.
     pub by_number: [bool; 2],
     /// Rows in the order of a GPU.
     pub walked: [bool; 2],
-    /// Rows in the order of their numbers, for launches that the host repeats to find the source of
-    /// a number that is not finite. They are mapped without a check: the reader calls
-    /// `RowLists::check_bounds` first.
-    pub to_repeat: [bool; 2],
+    /// Rows in the order of their numbers, which the host reads, and checks as it reads: they are
+    /// mapped without a look at the numbers.
+    pub by_host: [bool; 2],
 }
 
 impl RowLists {
@@ -152,8 +151,8 @@ pub fn open_row_lists(
     edges: usize,
 ) -> Result<RowLists, StageError> {
     let by_number = |direction: usize, side: Side| {
-        let (is_read, is_repeated) = (needs.by_number[direction], needs.to_repeat[direction]);
-        let lists = (is_read || is_repeated).then(|| open_row_edges(artifact, side)).transpose()?;
+        let (is_read, is_of_host) = (needs.by_number[direction], needs.by_host[direction]);
+        let lists = (is_read || is_of_host).then(|| open_row_edges(artifact, side)).transpose()?;
         let checked = lists.iter().filter(|_| is_read);
         checked.into_iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
         Ok::<_, StageError>(lists)
