@@ -88,6 +88,11 @@ impl StageName {
         self.contract().name
     }
 
+    /// The stage of a name.
+    pub fn parse(name: &str) -> Option<StageName> {
+        StageName::ALL.into_iter().find(|stage| stage.name() == name)
+    }
+
     /// The stages before it.
     pub fn earlier_stages(self) -> &'static [StageName] {
         &StageName::ALL[..self as usize]
