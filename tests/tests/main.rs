@@ -64,6 +64,7 @@ mod network_file_systems;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod own_groups;
 mod own_orders;
 #[cfg(test)]
 mod partitions;

@@ -45,14 +45,14 @@ stages! {
     Reorder = Contract {
         name: "reorder",
         version: 4,
-        reads: &[Kind::Graph, Kind::Csr],
+        reads: &[Kind::Graph, Kind::Csr, Kind::Profile],
         writes: &[Kind::Csr, Kind::Permutation],
     };
     /// Neighbours to work units.
     Partition = Contract {
         name: "partition",
         version: 6,
-        reads: &[Kind::Csr],
+        reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation],
         writes: &[Kind::Partition],
     };
     /// Program, profile and device to launches.

@@ -541,8 +541,9 @@ fn fields_describe_themselves() {
     };
     assert!(text("scheme").starts_with("scheme: one of auto, rows, "), "{}", text("scheme"));
     assert!(
-        text("scheme")
-            .contains(" or file, or a list of them (default auto)\n    The partitioning schemes"),
+        text("scheme").contains(
+            " or program, or a list of them (default auto)\n    The partitioning schemes"
+        ),
         "{}",
         text("scheme")
     );
@@ -552,7 +553,7 @@ fn fields_describe_themselves() {
             "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    Target \
                 number of nonzeros in a unit of rows.",
             "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default \
-                128)\n    `neighbour-groups`, `file` and `warp-tiles`: threads in a block of a \
+                128)\n    `neighbour-groups`, `file`, `program` and `warp-tiles`: threads in a block of a \
                 GPU; a block has as many groups as `dw` divides it. A CPU has no blocks.",
             "parts: a whole number, 1, shards (default 1)\n    Number of shards of the \
                 graph, one for each GPU.",
