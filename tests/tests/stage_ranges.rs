@@ -1,6 +1,6 @@
 //! Proves `--from` and `--until` of `pipeline`, `explain`, `check` and `submit`: which stages a
-//! command is about, that nothing before them is built, and that a given artifact stands for what is
-//! before it.
+//! command is about, that nothing before them is built, and that a given artifact stands for what
+//! is before it.
 use serde_json::Value;
 use warploom_test_support::repository;
 use warploom_test_support::sandbox::{Recipe, Sandbox};

@@ -19,8 +19,8 @@ use crate::{
 
 /// The file that a program writes into the folder WARPLOOM_OUTPUT.
 const GROUPS_FILE: &str = "groups.parquet";
-const HINT: &str = "groups.parquet is a Parquet table with the columns node, start and end: a group \
-                    of in-neighbours in each row, and each in-edge in one group";
+const HINT: &str = "groups.parquet is a Parquet table with the columns node, start and end: a row \
+                    for each group of in-neighbours, and each in-edge in one group";
 
 /// What a program wrote.
 pub struct WrittenGroups {

@@ -84,26 +84,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
                 Err(refusal) => return refusal.finish(&talk, environment.format),
             }
         }
-        Command::Check { file: Some(program), dataset, show, range }
-            if programs::is_program(&program) =>
-        {
-            let request = programs::CheckRequest {
-                path: &program,
-                dataset: dataset.as_deref(),
-                show: show.as_deref(),
-            };
-            refuse_range_of_program(&range)
-                .and_then(|()| programs::check(&environment, &talk, &options, &request))
-        }
-        Command::Check { dataset: Some(_), .. } => {
-            Err(usage_error("`--dataset` is for programs", "warploom check FILE.py --dataset NAME"))
-        }
-        Command::Check { show: Some(_), .. } => {
-            Err(usage_error("`--show` is for programs", "warploom check FILE.py --show gir"))
-        }
-        Command::Check { file, range, .. } => {
-            return run_on_range(&talk, &environment, &options, file, &range, run_all::check_all);
-        }
+        Command::Check { .. } => return check(&talk, &environment, &options, command),
         Command::Export { key, dataset, output, form } => {
             let pipelines = match options
                 .pipeline
@@ -175,6 +156,27 @@ fn finish(talk: &Talk, environment: &Environment, done: Result<(), StageError>) 
 /// The stages that the options of a command name.
 fn read_range(environment: &Environment, range: &RangeOptions) -> Result<StageRange, StageError> {
     StageRange::read(environment, range, store::find_artifacts)
+}
+
+/// `warploom check`, of a program or of the stages of a pipeline file.
+fn check(talk: &Talk, environment: &Environment, options: &Options, command: Command) -> ExitCode {
+    let Command::Check { file, dataset, show, range } = command else { return ExitCode::SUCCESS };
+    let done = match (&file, &dataset, &show) {
+        (Some(path), ..) if programs::is_program(path) => {
+            let (dataset, show) = (dataset.as_deref(), show.as_deref());
+            let request = programs::CheckRequest { path, dataset, show };
+            refuse_range_of_program(&range)
+                .and_then(|()| programs::check(environment, talk, options, &request))
+        }
+        (_, Some(_), _) => {
+            Err(usage_error("`--dataset` is for programs", "warploom check FILE.py --dataset NAME"))
+        }
+        (_, _, Some(_)) => {
+            Err(usage_error("`--show` is for programs", "warploom check FILE.py --show gir"))
+        }
+        _ => return run_on_range(talk, environment, options, file, &range, run_all::check_all),
+    };
+    finish(talk, environment, done)
 }
 
 /// Refuses stages where a program is checked: it has none.

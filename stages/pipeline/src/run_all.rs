@@ -197,7 +197,7 @@ fn try_stages(
             print_data(&format!("{}\n", outcome.to_json()));
         }
         let mut failed = !outcome.status.is_done();
-        let found = check_graph(&chain, &outcome);
+        let found = check_graph(&chain, &outcome, range);
         outcomes.push(outcome);
         if let Some(found) = found {
             crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
@@ -228,10 +228,14 @@ pub(crate) fn run_stage(chain: &mut Chain<'_>, talk: &Talk, stage: StageName) ->
     (Work::from_stage(stage).run)(chain, talk)
 }
 
-/// Checks that need only the graph, as soon as it exists: ids without a node, and a program that
-/// does not fit the data.
-pub(crate) fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
-    if outcome.stage == StageName::Ingest {
+/// Checks that need only the graph, as soon as it exists, for the later stages of a range: ids
+/// without a node, and a program that does not fit the data.
+pub(crate) fn check_graph(
+    chain: &Chain<'_>,
+    outcome: &Outcome,
+    range: &StageRange,
+) -> Option<preflight::Finding> {
+    if outcome.stage == StageName::Ingest && range.includes(StageName::Run) {
         // A cached run was checked then, with the same graph.
         let is_due = || {
             outcome.status == Status::Built
@@ -246,7 +250,7 @@ pub(crate) fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<prefli
         return Some(preflight::Finding { stage: StageName::Run, error });
     }
     let is_known = outcome.stage == StageName::Extract && outcome.status == Status::Built;
-    is_known.then(|| check_program(chain)).flatten()
+    (is_known && range.includes(StageName::Plan)).then(|| check_program(chain)).flatten()
 }
 
 /// Checks the program against the present graph, before reorder and partition run in vain.

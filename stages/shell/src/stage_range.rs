@@ -1,5 +1,5 @@
-//! stage_range: which stages of a pipeline a command is about: `--from` a stage or a given artifact,
-//! `--until` a stage.
+//! stage_range: which stages of a pipeline a command is about: `--from` a stage or a given
+//! artifact, `--until` a stage.
 //!
 //! promises  a stage before the range is looked up and never built; a given artifact stands for
 //!           everything before it, with the artifacts that it was made from

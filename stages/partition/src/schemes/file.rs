@@ -1,4 +1,4 @@
-//! file: schemes `file` and `program`: a user's own groups of in-edges, in the order of their slots.
+//! file: schemes `file` and `program`: a user's own groups of in-edges, in the order of slots.
 //!
 //! reads     a Parquet table with the columns `node` (a row of the csr that this stage reads),
 //!           `start` and `end` (neighbours of the node, 0 to its degree), integers of any width;

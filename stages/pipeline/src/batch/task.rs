@@ -246,7 +246,7 @@ impl Task<'_> {
         let last = self.own.last().map_or(first, |job| job.stage);
         for stage in StageName::ALL.into_iter().filter(|stage| (from..=last).contains(stage)) {
             let outcome = run_all::run_stage(&mut chain, talk, stage);
-            let found = run_all::check_graph(&chain, &outcome);
+            let found = run_all::check_graph(&chain, &outcome, &range);
             self.tell(&outcome);
             if let Some(error) = outcome.error {
                 return Err(error);

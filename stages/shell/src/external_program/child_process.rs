@@ -1,4 +1,4 @@
-//! child_process: runs a program of the user's to its end, and judges how it ended and what it left.
+//! child_process: runs a program of the user to its end, and judges how it ended and what it left.
 //!
 //! promises  the program is given the folders of what it reads (WARPLOOM_CSR, WARPLOOM_GRAPH and so
 //!           on), its output folder (WARPLOOM_OUTPUT), WARPLOOM_THREADS and WARPLOOM_MEMORY in

@@ -1,7 +1,7 @@
 //! guard: a process between this one and a program of the user's, which ends it when this one ends.
 //!
 //! promises  when this process ends, however that ends, the program gets SIGTERM and after two
-//!           seconds SIGKILL, with what it has started; what it leaves behind when it ends is killed
+//!           seconds SIGKILL, with what it has started; what it leaves when it ends is killed
 //! never     runs a program through a shell
 use std::{
     ffi::OsStr,
