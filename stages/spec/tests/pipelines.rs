@@ -553,8 +553,8 @@ fn fields_describe_themselves() {
             "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    Target \
                 number of nonzeros in a unit of rows.",
             "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default \
-                128)\n    `neighbour-groups`, `file`, `program` and `warp-tiles`: threads in a block \
-                of a GPU; a block has as many groups as `dw` divides it. A CPU has no blocks.",
+                128)\n    `neighbour-groups`, `file`, `program` and `warp-tiles`: threads in a \
+                block of a GPU; a block has as many groups as `dw` divides it. A CPU has no blocks.",
             "parts: a whole number, 1, shards (default 1)\n    Number of shards of the \
                 graph, one for each GPU.",
         ]
