@@ -554,7 +554,8 @@ fn fields_describe_themselves() {
                 number of nonzeros in a unit of rows.",
             "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default \
                 128)\n    `neighbour-groups`, `file`, `program` and `warp-tiles`: threads in a \
-                block of a GPU; a block has as many groups as `dw` divides it. A CPU has no blocks.",
+                block of a GPU; a block has as many groups as `dw` divides it. A CPU has no \
+                blocks.",
             "parts: a whole number, 1, shards (default 1)\n    Number of shards of the \
                 graph, one for each GPU.",
         ]
