@@ -65,6 +65,7 @@ mod network_file_systems;
 mod orders;
 #[cfg(test)]
 mod own_groups;
+#[cfg(test)]
 mod own_orders;
 #[cfg(test)]
 mod partitions;
