@@ -46,7 +46,7 @@ fn sandbox(graphs: &[(String, String)]) -> Sandbox {
 }
 
 /// Groups of uneven sizes in descending order, as a user may list them.
-fn write_own_groups(csr: &Path, file: &Path) {
+pub(crate) fn write_own_groups(csr: &Path, file: &Path) {
     let offsets = open_numbers::<u64>(&csr.join("in_offsets.arrow"), "in_offsets").unwrap();
     let mut groups: Vec<[u64; 3]> = Vec::new();
     for (node, row) in offsets.windows(2).enumerate() {
@@ -322,7 +322,7 @@ fn explain_says_which_launches_go_by_groups_and_what_no_run_reads_is_told() {
     ]);
     let unread = recipe("gcn").set("partition.scheme=[merge-path, row-major]");
     let line = "partition.scheme: `merge-path`, `row-major` will be built and checked, and no run \
-                reads it yet; schemes with readers: `rows`, `neighbour-groups`, `file`";
+                reads it yet; schemes with readers: `rows`, `neighbour-groups`, `file`, `program`";
     let told = sandbox.front("pipeline", &unread, &[]).expect(0).says(&[line]);
     assert_eq!(told.stderr.matches("schemes with readers").count(), 1);
     sandbox.stage("partition", &unread, &[]).expect(0).says(&[line]);

@@ -4,7 +4,8 @@
 //! the same. Keys cannot decide that: the key of a stage is known only once its inputs are there.
 //!
 //! reads     manifests; raw files as far as their digests are not known
-//! promises  a job is a hit only if its output is in the store, and would be found by the task
+//! promises  a job is a hit only if its output is in the store, and would be found by the task;
+//!           there are jobs only of the stages that are asked for, and what is before them is there
 //! never     runs a stage, downloads anything
 use std::collections::BTreeMap;
 
@@ -14,6 +15,7 @@ use warploom_shell::{
     Chain, Environment, StageName,
     chain::KeyStatus,
     requests::{IngestRequest, PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest},
+    stage_range::StageRange,
 };
 use warploom_spec::{ExtractSpec, Pipeline};
 
@@ -28,10 +30,12 @@ pub enum DeviceKnown {
     OnNodes,
 }
 
-/// The distinct jobs of pipelines, in an order in which a job stands after its input.
+/// The distinct jobs of a range of stages of pipelines, in an order in which a job stands after its
+/// input.
 pub fn expand(
     environment: &Environment,
     pipelines: &[Pipeline],
+    range: &StageRange,
     device: DeviceKnown,
 ) -> Result<Vec<Job>, StageError> {
     let mut here = environment.clone();
@@ -43,23 +47,26 @@ pub fn expand(
     let mut expansion = Expansion {
         asked: environment,
         here: &here,
+        range,
         device,
         jobs: Vec::new(),
         artifacts: Vec::new(),
         row_of: BTreeMap::new(),
+        before: BTreeMap::new(),
     };
     for (number, pipeline) in pipelines.iter().enumerate() {
-        let mut parent = None;
-        for stage in StageName::ALL {
-            parent = Some(expansion.find_or_add(number as u32, pipeline, stage, parent)?);
+        let mut parent = expansion.before_range(pipeline)?;
+        for &stage in range.stages() {
+            parent = expansion.find_or_add(number as u32, pipeline, stage, parent)?;
         }
     }
     Ok(expansion.jobs)
 }
 
-/// A job of the list: its row, and what makes it the same as another.
+/// A job, or what is before the range: its row, if it is in the list, and what makes it the same as
+/// another.
 struct Known {
-    row: u32,
+    row: Option<u32>,
     identity: Digest,
 }
 
@@ -67,29 +74,53 @@ struct Known {
 struct Expansion<'a> {
     asked: &'a Environment,
     here: &'a Environment,
+    range: &'a StageRange,
     device: DeviceKnown,
     jobs: Vec<Job>,
     /// For each job its artifacts and those of the jobs before it; none if one is missing.
     artifacts: Vec<Option<Vec<Artifact>>>,
     row_of: BTreeMap<Digest, u32>,
+    /// The artifacts before the range, by what makes them the same.
+    before: BTreeMap<Digest, Vec<Artifact>>,
 }
 
 impl Expansion<'_> {
+    /// What is before the range, which has to be in the store.
+    fn before_range(&mut self, pipeline: &Pipeline) -> Result<Known, StageError> {
+        let root = json!([pipeline.dataset, self.range.given_key().map(|key| key.as_str())]);
+        let mut identity = Digest::from_bytes(root.to_string().as_bytes());
+        if self.range.given_key().is_none() {
+            for &stage in self.range.first().earlier_stages() {
+                identity = self.identity(pipeline, stage, &identity)?;
+            }
+        }
+        if !self.before.contains_key(&identity) {
+            let mut chain = Chain::new(self.here, pipeline);
+            self.range.prepare(&mut chain)?;
+            let found: Vec<Artifact> = chain.all_available().cloned().collect();
+            found.iter().for_each(|artifact| self.here.store.mark_used(artifact));
+            self.before.insert(identity.clone(), found);
+        }
+        Ok(Known { row: None, identity })
+    }
+
     /// The job of a stage of a pipeline, after the job whose output it reads.
     fn find_or_add(
         &mut self,
         number: u32,
         pipeline: &Pipeline,
         stage: StageName,
-        parent: Option<Known>,
+        parent: Known,
     ) -> Result<Known, StageError> {
-        let identity = self.identity(pipeline, stage, parent.as_ref())?;
+        let identity = self.identity(pipeline, stage, &parent.identity)?;
         if let Some(&row) = self.row_of.get(&identity) {
             self.jobs[row as usize].pipelines += 1;
-            return Ok(Known { row, identity });
+            return Ok(Known { row: Some(row), identity });
         }
-        let parent = parent.map(|parent| parent.row);
-        let earlier = parent.map_or(Some(&[][..]), |row| self.artifacts[row as usize].as_deref());
+        let earlier = match parent.row {
+            Some(row) => self.artifacts[row as usize].as_deref(),
+            None => self.before.get(&parent.identity).map(Vec::as_slice),
+        };
         let is_known = self.device == DeviceKnown::Here || stage < StageName::Reorder;
         let looked = match earlier.filter(|_| is_known) {
             Some(earlier) => look_up(self.here, pipeline, stage, earlier)?,
@@ -99,7 +130,7 @@ impl Expansion<'_> {
         let row = self.jobs.len() as u32;
         self.jobs.push(Job {
             stage,
-            parent,
+            parent: parent.row,
             pipeline: number,
             pipelines: 1,
             dataset: pipeline.dataset.clone(),
@@ -114,7 +145,7 @@ impl Expansion<'_> {
         });
         self.artifacts.push(looked.artifacts);
         self.row_of.insert(identity.clone(), row);
-        Ok(Known { row, identity })
+        Ok(Known { row: Some(row), identity })
     }
 
     /// What makes two jobs the same: stage, request, and the job whose output is read.
@@ -122,14 +153,13 @@ impl Expansion<'_> {
         &self,
         pipeline: &Pipeline,
         stage: StageName,
-        parent: Option<&Known>,
+        parent: &Digest,
     ) -> Result<Digest, StageError> {
         // Jobs for other devices differ, whatever those devices will be.
         let node_device = (self.device == DeviceKnown::OnNodes && stage >= StageName::Reorder)
             .then(|| self.asked.device_name(pipeline));
-        let parent = parent.map(|parent| parent.identity.as_str());
         let request = request_document(self.here, pipeline, stage)?;
-        let document = json!([stage.name(), parent, node_device, request]);
+        let document = json!([stage.name(), parent.as_str(), node_device, request]);
         Ok(Digest::from_bytes(document.to_string().as_bytes()))
     }
 }

@@ -101,7 +101,7 @@ pub fn read_jobs(path: &Path) -> Result<Vec<Job>, StageError> {
     (0..table.batch.num_rows())
         .map(|row| {
             let name = stages.value(row);
-            let stage = StageName::ALL.into_iter().find(|stage| stage.name() == name);
+            let stage = StageName::parse(name);
             let parent = parents.is_valid(row).then(|| parents.value(row));
             if parent.is_some_and(|parent| parent as usize >= row) {
                 return Err(StageError::damaged(

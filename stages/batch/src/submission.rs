@@ -47,6 +47,12 @@ pub struct Submission {
     pub device: Option<String>,
     /// The stores, absolute; the first is written.
     pub stores: Vec<PathBuf>,
+    /// `--from` of the command line, with a whole key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// `--until` of the command line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
     /// Folders of raw data, absolute.
     pub data: Vec<PathBuf>,
     /// `--real` of the command line.
@@ -107,10 +113,9 @@ impl ArrayFacts {
 
     /// The array.
     pub fn to_array(&self) -> JobArray {
-        let stage = |name: &String| StageName::ALL.into_iter().find(|stage| stage.name() == name);
         JobArray {
             number: self.number,
-            stages: self.stages.iter().filter_map(stage).collect(),
+            stages: self.stages.iter().filter_map(|name| StageName::parse(name)).collect(),
             group: if self.group == "run" { Group::Run } else { Group::Prepare },
             tasks: self.tasks,
             after: self.after.clone(),
@@ -174,8 +179,8 @@ impl Draft {
         write().map_err(|error| StageError::io("write", &path, &error))
     }
 
-    /// Copies the pipeline file's text and the programs of its pipelines; gives the name of each
-    /// copy.
+    /// Copies the pipeline file's text and the programs of its pipelines, as far as these are
+    /// there; gives the name of each copy.
     pub fn write_sources(
         &self,
         text: &str,
@@ -189,8 +194,11 @@ impl Draft {
             if programs.contains_key(path) {
                 continue;
             }
-            let bytes =
-                fs::read(path).map_err(|error| StageError::io("read the program", path, &error))?;
+            let bytes = match fs::read(path) {
+                // Stages before `plan` do without.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                read => read.map_err(|error| StageError::io("read the program", path, &error))?,
+            };
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let digest = Digest::from_bytes(path.as_os_str().as_encoded_bytes());
             let copy = format!("programs/{}-{name}", &digest.as_str()[..8]);

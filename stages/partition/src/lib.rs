@@ -1,7 +1,7 @@
 //! partition: the stage that divides the edges or rows of a permuted csr into units of work, by one
 //! scheme or several.
 //!
-//! reads     csr (and a user's own table of groups)
+//! reads     csr (and a user's own table of groups, or what a program of the user's is given)
 //! writes    partition
 //! promises  each division of edges has every edge exactly once, each division of rows every row
 //! never     copies weights or features; lets a scheme change a result
@@ -9,6 +9,7 @@
 //!           allocated
 pub mod check;
 pub mod directions;
+pub mod program;
 pub mod schemes;
 pub mod size_estimate;
 
@@ -22,7 +23,11 @@ use warploom_contract::{
 use warploom_shell::{StageName, requests::PartitionRequest};
 use warploom_spec::Scheme as Asked;
 
-use crate::size_estimate::{Outline, Room};
+use crate::{
+    program::WrittenGroups,
+    schemes::file,
+    size_estimate::{Outline, Room},
+};
 
 /// The description in the help of its binary.
 pub const ABOUT: &str = "Divide the work over a graph into units of equal work";
@@ -41,8 +46,15 @@ impl Stage for PartitionStage {
         request: &PartitionRequest,
     ) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
+        let request = &mut request.clone();
+        let written = program::run(context, outputs, inputs, request)?;
+        let request = &*request;
         // Memory needs of all schemes are checked before the first is built.
-        let outlines = outline_schemes(&csr, request, Room(context.memory))?;
+        let room = Room(context.memory);
+        let outlines = outline_schemes(request, |scheme| match (scheme, &written) {
+            (Asked::Program, Some(written)) => written.outline(&csr, request, room),
+            _ => schemes::outline(scheme, &csr, request, room),
+        })?;
         let mut schemes = Vec::new();
         for (outline, why) in outlines {
             context.progress.begin(
@@ -68,6 +80,7 @@ impl Stage for PartitionStage {
             });
             context.progress.advance(csr.edges() as u64);
         }
+        written.map_or(Ok(()), WrittenGroups::remove)?;
         partition::write(
             outputs,
             &Partition { parts: request.spec.parts, schemes },
@@ -87,7 +100,11 @@ impl Stage for PartitionStage {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         let artifact = outputs.get(Kind::Partition)?;
         let page = partition::open(artifact)?;
-        let expected = outline_schemes(&csr, request, Room(u64::MAX))?;
+        let expected = outline_schemes(request, |scheme| match scheme {
+            // What the program wrote is not kept, and no check runs it.
+            Asked::Program => Ok(file::stored_outline(&page, &csr, &request.spec)),
+            _ => schemes::outline(scheme, &csr, request, Room(u64::MAX)),
+        })?;
         let names =
             |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
         let asked = names(&mut expected.iter().map(|(outline, _)| outline.scheme.name()));
@@ -120,9 +137,8 @@ impl Stage for PartitionStage {
 
 /// The outline of each requested scheme, and why it is there: `rows` first, always.
 fn outline_schemes(
-    csr: &Csr,
     request: &PartitionRequest,
-    room: Room,
+    outline: impl Fn(Asked) -> Result<Outline, StageError>,
 ) -> Result<Vec<(Outline, &'static str)>, StageError> {
     let asked = &request.spec.scheme;
     let of_rows = if asked.contains(&Asked::Rows) {
@@ -130,12 +146,15 @@ fn outline_schemes(
     } else {
         "launches that walk by no groups read it"
     };
-    let others = asked
-        .iter()
-        .filter(|scheme| !matches!(scheme, Asked::Auto | Asked::Rows))
-        .map(|&scheme| (scheme, "asked for"));
+    let others =
+        asked.iter().filter(|scheme| !matches!(scheme, Asked::Auto | Asked::Rows)).map(|&scheme| {
+            match scheme {
+                Asked::Program => (scheme, "written by `partition.command`"),
+                _ => (scheme, "asked for"),
+            }
+        });
     std::iter::once((Asked::Rows, of_rows))
         .chain(others)
-        .map(|(scheme, why)| Ok((schemes::outline(scheme, csr, request, room)?, why)))
+        .map(|(scheme, why)| Ok((outline(scheme)?, why)))
         .collect()
 }

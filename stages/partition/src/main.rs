@@ -1,5 +1,6 @@
 //! The binary `warploom-partition`.
 fn main() -> std::process::ExitCode {
+    warploom_shell::external_program::serve_if_child();
     warploom_shell::binary::stage_main::<warploom_partition::PartitionStage>(
         warploom_partition::ABOUT,
     )

@@ -57,9 +57,10 @@ pub fn outline(
         Asked::RelationMajor => relation_major::outline(csr)?,
         Asked::RowRelation => row_relation::outline(csr, room)?,
         Asked::PackedGraphs => packed_graphs::outline(csr, spec.block_nodes, room)?,
-        Asked::File => file::outline(request, csr, room)?,
+        Asked::File | Asked::Program => file::outline(request, csr, room)?,
     };
-    room.refuse_beyond(outline.scheme.name(), outline.bytes_peak())?;
+    let name = if asked == Asked::Program { file::PROGRAM } else { outline.scheme.name() };
+    room.refuse_beyond(name, outline.bytes_peak())?;
     Ok(outline)
 }
 

@@ -3,13 +3,14 @@
 //! promises  the error of a sub-command that is not in this version names it, with exit code 2
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
+use clap::{Parser, Subcommand, ValueEnum};
 use warploom_contract::StageError;
 use warploom_plan::printed_forms::FORMS;
 use warploom_shell::{
-    Options, StageName,
+    Options,
     flags::Format,
     machine_limits::{parse_age, parse_size},
+    stage_range::RangeOptions,
 };
 
 /// The command line.
@@ -34,23 +35,18 @@ pub enum Command {
     Pipeline {
         /// Pipeline file (YAML)
         file: Option<PathBuf>,
-        /// First stage to run, the stages before it must be in the store; or the key of an artifact
-        /// that stands for everything before it
-        #[arg(long, value_name = "STAGE|KEY")]
-        from: Option<String>,
-        /// Last stage to run
-        #[arg(
-            long,
-            value_name = "STAGE",
-            value_parser = PossibleValuesParser::new(StageName::NAMES)
-        )]
-        until: Option<String>,
+        /// Its stages
+        #[command(flatten)]
+        range: RangeOptions,
     },
     /// Show for each stage whether it is a cache hit, which key input differs, and the plan's
     /// choices with reasons
     Explain {
         /// Pipeline file (YAML)
         file: Option<PathBuf>,
+        /// Its stages
+        #[command(flatten)]
+        range: RangeOptions,
     },
     /// Verify every stage's output with an independent method; or check a program without running
     /// it
@@ -65,6 +61,9 @@ pub enum Command {
         /// as CUDA source
         #[arg(long, value_name = "FORM", value_parser = FORMS)]
         show: Option<String>,
+        /// Its stages
+        #[command(flatten)]
+        range: RangeOptions,
     },
     /// Export an artifact to files for other programs: edges, nodes, features, results, parameters
     Export {
@@ -143,6 +142,9 @@ pub enum Command {
     Submit {
         /// Pipeline file (YAML)
         file: Option<PathBuf>,
+        /// Its stages
+        #[command(flatten)]
+        range: RangeOptions,
         /// Site: slurm, pbs, local (processes of this machine), or a file like
         /// pipelines/sites/slurm.yaml
         #[arg(long, value_name = "NAME")]

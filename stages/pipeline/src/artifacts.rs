@@ -1,26 +1,15 @@
 //! artifacts: all artifacts of a store, with the data set and program of each.
 //!
 //! never     opens a payload: manifests have all of this
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use warploom_contract::{Artifact, Kind};
-use warploom_shell::{Environment, flags::default_stores};
-use warploom_spec::shell_word;
+use warploom_shell::Environment;
 
 /// Every artifact whose manifest can be read.
 pub fn read_all(environment: &Environment) -> Vec<Artifact> {
     Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
-}
-
-/// The options of a pasted command for these stores: ` --store DIR` each, or nothing for the
-/// default.
-pub fn store_option(environment: &Environment) -> String {
-    if environment.store.roots().map(Path::as_os_str).eq(default_stores()) {
-        return String::new();
-    }
-    let option = |root: &Path| format!(" --store {}", shell_word(&root.to_string_lossy()));
-    environment.store.roots().map(option).collect()
 }
 
 /// The data set of every key, inherited from the graph that it was made from; none if that graph is

@@ -11,30 +11,32 @@ use std::collections::BTreeMap;
 use warploom_contract::{Key, Kind, StageError, kinds};
 use warploom_launch::{LaunchList, Reason};
 use warploom_shell::{
-    Chain, Environment,
-    explain::{Explanation, explain_all},
+    Chain, Environment, StageName,
+    explain::{Explanation, explain_range},
     machine_limits::show_size,
     memory_budget,
     progress::Talk,
+    stage_range::StageRange,
 };
 use warploom_spec::Pipeline;
 
-/// Explains every variant of a pipeline file.
+/// Explains a range of stages of every variant of a pipeline file.
 pub fn explain(
     environment: &Environment,
     talk: &Talk,
     pipelines: &[Pipeline],
+    range: &StageRange,
 ) -> Result<(), StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
-        let mut all = explain_all(&mut chain)?;
-        if let Some(run) = all.last_mut() {
+        let mut all = explain_range(&mut chain, range)?;
+        if let Some(run) = all.last_mut().filter(|last| last.stage == StageName::Run) {
             add_saved_state(&chain, run);
         }
         let is_verbose = talk.is_verbose();
-        let choices = stage_choices(&chain, is_verbose)?;
+        let choices = stage_choices(&chain, range, is_verbose)?;
         crate::print_as(
             environment,
             || {
@@ -371,11 +373,16 @@ fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
     )
 }
 
-/// The choices of reorder, partition and plan, if they are in the store.
-fn stage_choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageError> {
-    let device = chain.environment.device_facts(chain.pipeline)?.name;
+/// The choices of reorder, partition and plan, if they are in the range and in the store.
+fn stage_choices(
+    chain: &Chain<'_>,
+    range: &StageRange,
+    is_verbose: bool,
+) -> Result<Vec<Choice>, StageError> {
     let mut found = Vec::new();
-    if let Some(artifact) = chain.available(Kind::Permutation) {
+    let made = |stage, kind| chain.available(kind).filter(|_| range.includes(stage));
+    if let Some(artifact) = made(StageName::Reorder, Kind::Permutation) {
+        let device = chain.environment.device_facts(chain.pipeline)?.name;
         let quality: kinds::permutation::Quality =
             kinds::read_json(&artifact.file(kinds::permutation::QUALITY_FILE))?;
         let text = if is_verbose { order_text(&quality, &device) } else { order_summary(&quality) };
@@ -384,7 +391,7 @@ fn stage_choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, Sta
             json: serde_json::json!({"choice": "reorder", "quality": quality}),
         });
     }
-    if let Some(artifact) = chain.available(Kind::Partition) {
+    if let Some(artifact) = made(StageName::Partition, Kind::Partition) {
         let page = kinds::partition::open(artifact)?;
         let text = if is_verbose { partition_text(&page) } else { partition_summary(&page) };
         found.push(Choice {
@@ -392,7 +399,7 @@ fn stage_choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, Sta
             json: serde_json::json!({"choice": "partition", "schemes": page.schemes}),
         });
     }
-    if let Some(artifact) = chain.available(Kind::Plan) {
+    if let Some(artifact) = made(StageName::Plan, Kind::Plan) {
         let (plan, advice) = (kinds::plan::open(artifact)?, kinds::plan::open_advice(artifact)?);
         let wrong = |error: serde_json::Error| {
             StageError::damaged(&artifact.file(kinds::plan::ADVICE_FILE), error.to_string())

@@ -206,7 +206,7 @@ fn newest_artifact(
             format!(
                 "warploom export graph --dataset {} -o DIR{}",
                 shell_word(dataset),
-                artifacts::store_option(environment)
+                environment.store_option()
             ),
         ));
     };
@@ -234,7 +234,7 @@ fn newest_artifact(
         let all = format!(
             "warploom store ls --dataset {}{}",
             shell_word(dataset),
-            artifacts::store_option(environment)
+            environment.store_option()
         );
         talk.say(&format!(
             "{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  {all}"
@@ -272,7 +272,7 @@ fn missing_run_error(
         format!(
             "list the runs on it:  warploom runs --dataset {}{}",
             shell_word(&pipeline.dataset),
-            artifacts::store_option(environment)
+            environment.store_option()
         )
     };
     let first = newest.map_or_else(of_set, |key| export_command(environment, &key, &output));
@@ -330,12 +330,12 @@ fn require_one(
 }
 
 fn list_command(environment: &Environment) -> String {
-    format!("list them with  warploom store ls{}", artifacts::store_option(environment))
+    format!("list them with  warploom store ls{}", environment.store_option())
 }
 
 /// The hint on how to choose one of several artifacts.
 fn ambiguity_hint(environment: &Environment, found: &[Artifact], what: &str) -> String {
-    let (key, option) = (found[0].manifest.key.short(), artifacts::store_option(environment));
+    let (key, option) = (found[0].manifest.key.short(), environment.store_option());
     let by_key = format!(
         "give the first digits of one:  warploom export {what}/{key}{option}  or name a pipeline:  \
          --pipeline FILE"
@@ -365,10 +365,7 @@ fn pipeline_artifact(
     let Some(writer) = StageName::first_writer(kind) else {
         return Err(crate::usage_error(
             format!("no stage of a pipeline leaves a `{}`", kind.name()),
-            format!(
-                "list what there is with  warploom store ls{}",
-                artifacts::store_option(environment)
-            ),
+            format!("list what there is with  warploom store ls{}", environment.store_option()),
         ));
     };
     let mut chain = Chain::new(&quiet, pipeline);

@@ -20,7 +20,6 @@ pub mod programs;
 pub mod repeat_summary;
 pub mod run_all;
 pub mod runs;
-pub mod stage_range;
 pub mod stand_in;
 pub mod store;
 mod surroundings;
@@ -38,11 +37,11 @@ use warploom_shell::{
     command_line,
     flags::Format,
     progress::Talk,
+    stage_range::{RangeOptions, StageRange},
     tuning_file,
 };
 
 use arguments::{Arguments, Command};
-use stage_range::StageRange;
 use warploom_spec::Pipeline;
 
 /// The main function of `warploom`.
@@ -75,36 +74,17 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         return report_error(&talk, environment.format, &error);
     }
     let done = match command.clone() {
-        Command::Pipeline { file, from, until } => {
-            return run(&talk, &environment, &options, file, from, until);
+        Command::Pipeline { file, range } => {
+            return run_on_range(&talk, &environment, &options, file, &range, run_all::run_all);
         }
-        Command::Explain { file } => {
+        Command::Explain { file, range } => {
             match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {
-                Ok(pipelines) => explain::explain(&environment, &talk, &pipelines),
+                Ok(pipelines) => read_range(&environment, &range)
+                    .and_then(|range| explain::explain(&environment, &talk, &pipelines, &range)),
                 Err(refusal) => return refusal.finish(&talk, environment.format),
             }
         }
-        Command::Check { file: Some(program), dataset, show } if programs::is_program(&program) => {
-            programs::check(
-                &environment,
-                &talk,
-                &options,
-                &programs::CheckRequest {
-                    path: &program,
-                    dataset: dataset.as_deref(),
-                    show: show.as_deref(),
-                },
-            )
-        }
-        Command::Check { dataset: Some(_), .. } => {
-            Err(usage_error("`--dataset` is for programs", "warploom check FILE.py --dataset NAME"))
-        }
-        Command::Check { show: Some(_), .. } => {
-            Err(usage_error("`--show` is for programs", "warploom check FILE.py --show gir"))
-        }
-        Command::Check { file, .. } => {
-            return run_on_pipelines(&talk, &environment, &options, file, run_all::check_all);
-        }
+        Command::Check { .. } => return check(&talk, &environment, &options, command),
         Command::Export { key, dataset, output, form } => {
             let pipelines = match options
                 .pipeline
@@ -173,38 +153,58 @@ fn finish(talk: &Talk, environment: &Environment, done: Result<(), StageError>) 
     }
 }
 
-/// `warploom pipeline`: runs a range of stages.
-fn run(
+/// The stages that the options of a command name.
+fn read_range(environment: &Environment, range: &RangeOptions) -> Result<StageRange, StageError> {
+    StageRange::read(environment, range, store::find_artifacts)
+}
+
+/// `warploom check`, of a program or of the stages of a pipeline file.
+fn check(talk: &Talk, environment: &Environment, options: &Options, command: Command) -> ExitCode {
+    let Command::Check { file, dataset, show, range } = command else { return ExitCode::SUCCESS };
+    let done = match (&file, &dataset, &show) {
+        (Some(path), ..) if programs::is_program(path) => {
+            let (dataset, show) = (dataset.as_deref(), show.as_deref());
+            let request = programs::CheckRequest { path, dataset, show };
+            refuse_range_of_program(&range)
+                .and_then(|()| programs::check(environment, talk, options, &request))
+        }
+        (_, Some(_), _) => {
+            Err(usage_error("`--dataset` is for programs", "warploom check FILE.py --dataset NAME"))
+        }
+        (_, _, Some(_)) => {
+            Err(usage_error("`--show` is for programs", "warploom check FILE.py --show gir"))
+        }
+        _ => return run_on_range(talk, environment, options, file, &range, run_all::check_all),
+    };
+    finish(talk, environment, done)
+}
+
+/// Refuses stages where a program is checked: it has none.
+fn refuse_range_of_program(range: &RangeOptions) -> Result<(), StageError> {
+    range.named().next().map_or(Ok(()), |option| {
+        let what = format!("`{option}` is for pipeline files, and a program has no stages");
+        Err(usage_error(what, format!("warploom check FILE.yaml {option} STAGE")))
+    })
+}
+
+/// Works on a range of stages of the pipelines of a file.
+fn run_on_range(
     talk: &Talk,
     environment: &Environment,
     options: &Options,
     file: Option<std::path::PathBuf>,
-    from: Option<String>,
-    until: Option<String>,
+    range: &RangeOptions,
+    work: fn(&Environment, &Talk, &[Pipeline], &StageRange) -> Result<(), StageError>,
 ) -> ExitCode {
-    let find = store::find_artifacts;
-    let range = match StageRange::read(environment, from.as_deref(), until.as_deref(), find) {
+    let range = match read_range(environment, range) {
         Ok(range) => range,
         Err(error) => return finish(talk, environment, Err(error)),
     };
-    let work = |environment: &Environment, talk: &Talk, pipelines: &[Pipeline]| {
-        run_all::run_all(environment, talk, pipelines, &range)
-    };
-    run_on_pipelines(talk, environment, options, file, work)
-}
-
-fn run_on_pipelines(
-    talk: &Talk,
-    environment: &Environment,
-    options: &Options,
-    file: Option<std::path::PathBuf>,
-    work: impl Fn(&Environment, &Talk, &[Pipeline]) -> Result<(), StageError>,
-) -> ExitCode {
     let pipelines = match read_pipelines(options, file.or_else(|| options.pipeline.clone())) {
         Ok(pipelines) => pipelines,
         Err(refusal) => return refusal.finish(talk, environment.format),
     };
-    match work(environment, talk, &pipelines) {
+    match work(environment, talk, &pipelines, &range) {
         Ok(()) => ExitCode::SUCCESS,
         // Failed stages have written their JSON line already.
         Err(error) => {

@@ -25,18 +25,18 @@ use warploom_shell::{
     execute::{SAME_BYTES, avoid_damaged, check_output, execute},
     flags::Format,
     machine_limits::{count_with_unit, show_time},
-    outcome::{Status, summary_table},
+    outcome::{Status, error_json, summary_table},
     preflight,
     progress::Talk,
     requests::{PlanRequest, Request},
     signals,
+    stage_range::StageRange,
 };
 use warploom_spec::Pipeline;
 
 use crate::{
     repeat_summary,
     runs::{self, Run},
-    stage_range::StageRange,
     stand_in,
 };
 
@@ -78,7 +78,7 @@ pub fn run_all(
     pipelines: &[Pipeline],
     range: &StageRange,
 ) -> Result<(), StageError> {
-    let running = if range.includes_run() { pipelines } else { &[] };
+    let running = if range.includes(StageName::Run) { pipelines } else { &[] };
     let checked = preflight::check_pipelines(environment, pipelines, range.stages())
         .and_then(|()| preflight::check_gpus(environment, running));
     if let Err(found) = checked {
@@ -179,7 +179,7 @@ fn try_stages(
     let mut chain = Chain::new(environment, pipeline);
     let mut outcomes: Vec<Outcome> = Vec::new();
     if let Err(error) = range.prepare(&mut chain) {
-        let found = preflight::Finding { stage: range.stages()[0], error };
+        let found = preflight::Finding { stage: range.first(), error };
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
         return Tried::Ended(vec![found.outcome()]);
     }
@@ -197,7 +197,7 @@ fn try_stages(
             print_data(&format!("{}\n", outcome.to_json()));
         }
         let mut failed = !outcome.status.is_done();
-        let found = check_graph(&chain, &outcome);
+        let found = check_graph(&chain, &outcome, range);
         outcomes.push(outcome);
         if let Some(found) = found {
             crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
@@ -228,10 +228,14 @@ pub(crate) fn run_stage(chain: &mut Chain<'_>, talk: &Talk, stage: StageName) ->
     (Work::from_stage(stage).run)(chain, talk)
 }
 
-/// Checks that need only the graph, as soon as it exists: ids without a node, and a program that
-/// does not fit the data.
-pub(crate) fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
-    if outcome.stage == StageName::Ingest {
+/// Checks that need only the graph, as soon as it exists, for the later stages of a range: ids
+/// without a node, and a program that does not fit the data.
+pub(crate) fn check_graph(
+    chain: &Chain<'_>,
+    outcome: &Outcome,
+    range: &StageRange,
+) -> Option<preflight::Finding> {
+    if outcome.stage == StageName::Ingest && range.includes(StageName::Run) {
         // A cached run was checked then, with the same graph.
         let is_due = || {
             outcome.status == Status::Built
@@ -246,7 +250,7 @@ pub(crate) fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<prefli
         return Some(preflight::Finding { stage: StageName::Run, error });
     }
     let is_known = outcome.stage == StageName::Extract && outcome.status == Status::Built;
-    is_known.then(|| check_program(chain)).flatten()
+    (is_known && range.includes(StageName::Plan)).then(|| check_program(chain)).flatten()
 }
 
 /// Checks the program against the present graph, before reorder and partition run in vain.
@@ -353,22 +357,29 @@ fn class_names(classes: &[String]) -> String {
     format!(", {} {noun} ({}{more})", classes.len(), first.join(", "))
 }
 
-/// Checks every stage's output.
+/// Checks the output of each stage of a range.
 pub fn check_all(
     environment: &Environment,
     talk: &Talk,
     pipelines: &[Pipeline],
+    range: &StageRange,
 ) -> Result<(), StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
-        for stage in StageName::ALL {
+        let missing = |error: StageError| match error.kind {
+            ErrorKind::Input => stand_in::explain_missing(environment, pipeline, error),
+            _ => error,
+        };
+        range.prepare(&mut chain).map_err(missing).inspect_err(|error| {
+            let line = proof_line(range.first(), Some(error));
+            crate::print_as(environment, String::new, || vec![line]);
+        })?;
+        for &stage in range.stages() {
             let proved = (Work::from_stage(stage).prove)(&mut chain, talk);
             proved.map_err(|error| match stage {
-                StageName::Ingest if error.kind == ErrorKind::Input => {
-                    stand_in::explain_missing(environment, pipeline, error)
-                }
+                StageName::Ingest => missing(error),
                 _ => error,
             })?;
         }
@@ -386,11 +397,13 @@ where
     crate::print_as(
         chain.environment,
         || format!("{name:<10} {}\n", if proved.is_ok() { "proved" } else { "NOT PROVED" }),
-        || {
-            vec![
-                serde_json::json!({"stage": name, "status": if proved.is_ok() { "proved" } else { "failed" }, "error": proved.as_ref().err().map(warploom_shell::outcome::error_json)}),
-            ]
-        },
+        || vec![proof_line(S::Request::STAGE, proved.as_ref().err())],
     );
     proved.map(drop)
+}
+
+/// The JSON line of a check.
+fn proof_line(stage: StageName, error: Option<&StageError>) -> Value {
+    let status = if error.is_none() { "proved" } else { "failed" };
+    serde_json::json!({"stage": stage.name(), "status": status, "error": error.map(error_json)})
 }

@@ -213,11 +213,7 @@ pub fn export_command(environment: &Environment, key: &Key, folder: &str) -> Str
 
 /// `export_command` for a run by its first digits, or for `last`.
 pub fn export_command_of(environment: &Environment, run: &str, folder: &str) -> String {
-    format!(
-        "warploom export {run} -o {}{}",
-        shell_word(folder),
-        artifacts::store_option(environment)
-    )
+    format!("warploom export {run} -o {}{}", shell_word(folder), environment.store_option())
 }
 
 /// Prints the runs of the store.

@@ -18,7 +18,7 @@ use warploom_shell::{
 
 use crate::{
     arguments::StoreAction,
-    artifacts::{data_sets, programs, read_all, store_option},
+    artifacts::{data_sets, programs, read_all},
     batch,
     runs::{Run, local_time},
 };
@@ -87,7 +87,7 @@ pub fn find_artifacts(
     if start.is_empty() {
         return Err(crate::usage_error(
             "expected the first digits of a key, found none",
-            format!("list keys with  warploom store ls{}", store_option(environment)),
+            format!("list keys with  warploom store ls{}", environment.store_option()),
         ));
     }
     let is_meant = |artifact: &Artifact| {
@@ -107,7 +107,7 @@ pub fn find_artifacts(
         .at(environment.store.root().display())
         .hint(format!(
             "list runs with  warploom runs{0}  and all artifacts with  warploom store ls{0}",
-            store_option(environment)
+            environment.store_option()
         ))),
         many => {
             let error =
@@ -128,7 +128,7 @@ pub fn lease_found(
 }
 
 fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
-    let hint = format!("list runs with  warploom runs{}", store_option(environment));
+    let hint = format!("list runs with  warploom runs{}", environment.store_option());
     let none = |what: String| {
         StageError::new(ErrorKind::Input, what)
             .at(environment.store.root().display())
@@ -277,7 +277,7 @@ fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
         }
     };
     let remove =
-        format!("remove with  warploom store gc{} --older-formats", store_option(environment));
+        format!("remove with  warploom store gc{} --older-formats", environment.store_option());
     add("older formats", &others, &remove);
     add("older formats, results of runs", &runs, &format!("{remove} --runs"));
     add("newer formats", &newer, "a newer version of Warploom reads them");

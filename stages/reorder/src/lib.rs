@@ -31,7 +31,7 @@ use warploom_contract::{
 };
 use warploom_device::Facts;
 use warploom_shell::{
-    StageName, order_choice_cache,
+    StageName, external_program, order_choice_cache,
     requests::{ReorderRequest, Request},
 };
 use warploom_spec::Method;
@@ -43,7 +43,7 @@ pub const ABOUT: &str = "Renumber nodes so that neighbours are close in memory";
 /// that the stage started.
 pub fn serve_if_child() {
     methods::metis::child::serve_if_child();
-    program::serve_if_child();
+    external_program::serve_if_child();
 }
 
 /// The stage.

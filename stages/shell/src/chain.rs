@@ -196,7 +196,7 @@ impl<'a> Chain<'a> {
         self.look_up(stage.stages_through())
     }
 
-    fn look_up(&mut self, stages: &[StageName]) -> Result<(), StageError> {
+    pub(crate) fn look_up(&mut self, stages: &[StageName]) -> Result<(), StageError> {
         for &stage in stages {
             let KeyStatus::Document(document) = self.key_status(stage)? else {
                 return Err(self.missing_stage_error(stage, None));
@@ -221,6 +221,11 @@ impl<'a> Chain<'a> {
             "run  warploom-{stage} --pipeline {file}  with the same options, or all stages:  \
              warploom pipeline {file}"
         ))
+    }
+
+    /// The artifacts that are available now.
+    pub fn all_available(&self) -> impl Iterator<Item = &Artifact> {
+        self.available.iter()
     }
 
     /// The artifact of a kind that is available now.

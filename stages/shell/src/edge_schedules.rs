@@ -13,13 +13,19 @@ use crate::stage_errors::mistake_error;
 pub fn partition_settings(pipeline: &Pipeline) -> Result<PartitionSpec, StageError> {
     let mut spec = pipeline.partition.clone();
     let asked = pipeline.plan.schedule.named().into_iter().filter_map(|schedule| schedule.scheme());
-    let asked: Vec<Scheme> = asked.filter(|scheme| *scheme != Scheme::Rows).collect();
+    // The division of a program is the one that `file` stands for.
+    let is_there = |scheme: Scheme| {
+        scheme == Scheme::Rows || scheme == Scheme::File && spec.scheme.contains(&Scheme::Program)
+    };
+    let asked: Vec<Scheme> = asked.filter(|scheme| !is_there(*scheme)).collect();
     if !asked.is_empty() {
         let named = spec.scheme.iter().copied().filter(|scheme| *scheme != Scheme::Auto);
         spec.scheme = warploom_spec::OneOrMore::from_values(named.chain(asked));
     }
     take_numbers(&mut spec, pipeline.plan.schedule.entries())?;
-    let by_groups = |scheme: &Scheme| matches!(scheme, Scheme::NeighbourGroups | Scheme::File);
+    let by_groups = |scheme: &Scheme| {
+        matches!(scheme, Scheme::NeighbourGroups | Scheme::File | Scheme::Program)
+    };
     if spec.scheme.iter().any(by_groups) && !spec.dw.is_power_of_two() {
         let what = format!(
             "the lanes of a group are a power of two: expected 1, 2, 4, 8, 16 or 32, found `{}`",

@@ -1,14 +1,14 @@
 //! environment: the options of a start, resolved: where it runs and what it may use. Of these, only
 //! the device is in a key.
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use warploom_contract::{ErrorKind, StageError, Store};
 use warploom_device::{AUTO, Best, Cause, Facts};
-use warploom_spec::Pipeline;
+use warploom_spec::{Pipeline, shell_word};
 
 use crate::{
     device_choice,
-    flags::{Format, Options, Real},
+    flags::{Format, Options, Real, default_stores},
     machine_limits,
 };
 
@@ -59,6 +59,16 @@ impl Environment {
     /// The folder of cached digests of raw files, and of downloads that failed.
     pub fn digest_cache_path(&self) -> PathBuf {
         self.store.root().join("seen-v1")
+    }
+
+    /// The options of a pasted command for these stores: ` --store DIR` each, or nothing for the
+    /// default.
+    pub fn store_option(&self) -> String {
+        if self.store.roots().map(Path::as_os_str).eq(default_stores()) {
+            return String::new();
+        }
+        let option = |root: &Path| format!(" --store {}", shell_word(&root.to_string_lossy()));
+        self.store.roots().map(option).collect()
     }
 
     /// Resolves the options.

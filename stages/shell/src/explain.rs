@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use warploom_contract::{KeyDocument, StageError};
 
-use crate::{Chain, KeyStatus, StageName};
+use crate::{Chain, KeyStatus, StageName, stage_range::StageRange};
 
 /// How many manifests are compared, the newest first.
 const NEAREST_OF: usize = 200;
@@ -95,11 +95,15 @@ pub fn explain_stage(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanat
     Ok(Explanation { stage, status: "miss", key: Some(key.to_string()), why, differences })
 }
 
-/// Explains all stages in order. After a miss all later stages are unknown: the csr of `extract`
-/// must not be taken for that of `reorder`.
-pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError> {
+/// Explains a range of stages in order. After a miss all later stages are unknown: the csr of
+/// `extract` must not be taken for that of `reorder`.
+pub fn explain_range(
+    chain: &mut Chain<'_>,
+    range: &StageRange,
+) -> Result<Vec<Explanation>, StageError> {
+    range.prepare_given(chain)?;
     let mut all: Vec<Explanation> = Vec::new();
-    for stage in StageName::ALL {
+    for &stage in range.stages_to_look_up() {
         let broken = all.iter().any(|explanation| explanation.status != "hit");
         if broken {
             let why = "unknown until the stages before it have run".to_owned();
@@ -114,6 +118,7 @@ pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError
             all.push(explain_stage(chain, stage)?);
         }
     }
+    all.retain(|explanation| range.includes(explanation.stage));
     Ok(all)
 }
 

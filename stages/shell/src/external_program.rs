@@ -1,21 +1,30 @@
-//! external_program: a program of the user's that makes an artifact in place of a stage's own code.
+//! external_program: a program of the user's that makes an artifact in place of a stage's own code:
+//! a child process that is given folders of artifacts and writes one file.
 //!
 //! promises  the key holds the words of the command, and the digest of each file that a word names
 //!           in place of its path; a program that is not there is refused before the first stage
-//! never     runs anything: the stage does
+//! never     reads what the program writes: the stage does
 //! limits    a program that is found through PATH, such as `python3`, is in the key by its name; a
 //!           file that it reads without being named in the command is in no key
+mod child_process;
+mod guard;
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use warploom_contract::{Digest, ErrorKind, StageError};
-use warploom_spec::{Method, Pipeline, ProgramInput};
+use warploom_contract::{Digest, ErrorKind, Kind, StageError};
+use warploom_spec::{Pipeline, ProgramInput};
 
-use crate::Environment;
+use crate::{Environment, StageName};
+
+pub use child_process::Printed;
+pub use guard::serve_if_child;
 
 /// A program, resolved.
 #[derive(Clone, Debug)]
 pub struct ExternalProgram {
+    /// The stage that runs it.
+    pub stage: StageName,
     /// The words of the command, as written.
     pub command: Vec<String>,
     /// The folder in which it runs: that of the pipeline file.
@@ -26,50 +35,38 @@ pub struct ExternalProgram {
     pub inputs: Vec<ProgramInput>,
 }
 
+/// The settings of a stage that name a program.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramSettings<'a> {
+    /// The stage.
+    pub stage: StageName,
+    /// Its setting that asks for a program.
+    pub choice: &'static str,
+    /// Whether it does.
+    pub is_asked: bool,
+    /// `command`.
+    pub command: &'a [String],
+    /// `inputs`.
+    pub inputs: &'a [ProgramInput],
+}
+
 impl ExternalProgram {
-    /// The program of a pipeline's `reorder.command`, if the method asks for it.
+    /// The program that the settings of a stage name, if it is asked for.
     pub fn resolve(
         environment: &Environment,
         pipeline: &Pipeline,
+        settings: ProgramSettings<'_>,
     ) -> Result<Option<ExternalProgram>, StageError> {
-        let spec = &pipeline.reorder;
-        let refuse = |what: String, hint: &str| {
-            Err(StageError::new(ErrorKind::Specification, what).at("reorder.command").hint(hint))
-        };
-        match (spec.command.first(), spec.method == Method::Program) {
-            (None, false) => return Ok(None),
-            (None, true) => {
-                let hint =
-                    "name it and its arguments:  --set 'reorder.command=[python3, order.py]'";
-                return refuse("method `program` needs a command, and none is named".into(), hint);
-            }
-            (Some(_), false) => {
-                let hint =
-                    "ask for it with  --set reorder.method=program  or leave `reorder.command` out";
-                let what = "a command is named, and the method does not run it";
-                return refuse(what.into(), hint);
-            }
-            (Some(program), true) => {
-                let folder = folder_of(&pipeline.file);
-                if !is_there(program, &folder) {
-                    let what = format!(
-                        "expected a program of {} or of PATH, found no `{program}`",
-                        folder.display()
-                    );
-                    let hint = "a script is the argument of its interpreter:  command: [python3, \
-                                order.py]";
-                    return refuse(what, hint);
-                }
-            }
+        let folder = folder_of(&pipeline.file);
+        if !settings.refuse_unfit(&folder)? {
+            return Ok(None);
         }
         let mut program = ExternalProgram {
-            command: spec.command.clone(),
-            folder: folder_of(&pipeline.file),
+            stage: settings.stage,
+            command: settings.command.to_vec(),
+            folder,
             digests: Vec::new(),
-            inputs: [ProgramInput::Csr, ProgramInput::Graph]
-                .into_iter()
-                .filter(|input| spec.inputs.contains(input))
-                .collect(),
+            inputs: settings.inputs.to_vec(),
         };
         for (number, word) in program.command.iter().enumerate() {
             let digest = program.file_of(number).map(|path| {
@@ -83,6 +80,16 @@ impl ExternalProgram {
             program.digests.push(digest.transpose()?);
         }
         Ok(Some(program))
+    }
+
+    /// The setting that names it.
+    fn setting(&self) -> String {
+        format!("{}.command", self.stage)
+    }
+
+    /// Whether it is given an artifact of a kind.
+    pub fn is_given(&self, kind: Kind) -> bool {
+        self.inputs.iter().any(|&input| child_process::kind_of(input) == kind)
     }
 
     /// The file that a word names; none of a program that is found through PATH.
@@ -105,19 +112,62 @@ impl ExternalProgram {
     }
 
     /// Refuses what was made if a file of the command has changed since the key was computed.
-    pub fn refuse_changed(&self) -> Result<(), StageError> {
+    fn refuse_changed(&self) -> Result<(), StageError> {
         for (number, digest) in self.digests.iter().enumerate() {
             let (Some(path), Some(digest)) = (self.file_of(number), digest) else { continue };
             let now =
                 Digest::from_file(&path).map_err(|error| StageError::io("read", &path, &error))?;
             if now.as_str() != digest {
-                let what = "a file of `reorder.command` has changed since this stage began";
+                let setting = self.setting();
+                let what = format!("a file of `{setting}` has changed since this stage began");
                 return Err(StageError::new(ErrorKind::Input, what)
                     .at(path.display())
                     .hint("start again; with  --verify  its digest is recomputed"));
             }
         }
         Ok(())
+    }
+}
+
+impl ProgramSettings<'_> {
+    /// Whether a program is asked for; refuses what cannot be run.
+    fn refuse_unfit(&self, folder: &Path) -> Result<bool, StageError> {
+        let ProgramSettings { stage, choice, .. } = self;
+        let refuse = |what: String, hint: String| {
+            let place = format!("{stage}.command");
+            Err(StageError::new(ErrorKind::Specification, what).at(place).hint(hint))
+        };
+        let Some(program) = self.command.first() else {
+            if !self.is_asked {
+                return Ok(false);
+            }
+            let what = format!("{choice} `program` needs a command, and none is named");
+            let example = format!("--set '{stage}.command=[python3, program.py]'");
+            return refuse(what, format!("name it and its arguments:  {example}"));
+        };
+        if !self.is_asked {
+            let what = format!("a command is named, and the {choice} does not run it");
+            let asking = format!("--set {stage}.{choice}=program");
+            let hint = format!("ask for it with  {asking}  or leave `{stage}.command` out");
+            return refuse(what, hint);
+        }
+        if !is_there(program, folder) {
+            let what = format!(
+                "expected a program of {} or of PATH, found no `{program}`",
+                folder.display()
+            );
+            let hint =
+                "a script is the argument of its interpreter:  command: [python3, program.py]";
+            return refuse(what, hint.to_owned());
+        }
+        let reads = stage.contract().reads;
+        let is_later = |input: &&ProgramInput| !reads.contains(&child_process::kind_of(**input));
+        if let Some(input) = self.inputs.iter().find(is_later) {
+            let what = format!("`{stage}` is before the {} is made", input.name());
+            let hint = format!("leave `{}` out of  {stage}.inputs", input.name());
+            return refuse(what, hint);
+        }
+        Ok(true)
     }
 }
 

@@ -44,6 +44,7 @@ pub mod shipped_pipelines;
 pub mod signals;
 pub mod stage_errors;
 pub mod stage_inputs;
+pub mod stage_range;
 pub mod stages;
 pub mod terminal;
 pub mod tuning_file;

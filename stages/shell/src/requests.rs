@@ -18,8 +18,8 @@ use warploom_contract::{
 };
 use warploom_device::Facts;
 use warploom_spec::{
-    ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ProgramInput,
-    ReorderSpec, RunSpec, Scheme, Spec,
+    ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec,
+    RunSpec, Scheme, Spec,
 };
 
 pub use crate::stage_errors::{catalog_error, mistake_error, read_error};
@@ -29,7 +29,7 @@ use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
     edge_schedules,
-    external_program::ExternalProgram,
+    external_program::{ExternalProgram, ProgramSettings},
     flags::Real,
     order_choice_cache::{self, OrderChoice},
     plan_settings::{pipeline_settings, program_text},
@@ -230,6 +230,8 @@ pub struct PartitionRequest {
     pub spec: PartitionSpec,
     /// Digest of the file of groups, where a scheme reads it.
     pub groups_digest: Option<String>,
+    /// The program that writes the groups, where it is asked for.
+    pub program: Option<ExternalProgram>,
 }
 
 impl Request for PartitionRequest {
@@ -238,38 +240,17 @@ impl Request for PartitionRequest {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = edge_schedules::partition_settings(pipeline)?;
         refuse_large_tiles(&spec)?;
-        let groups_digest = match (&spec.groups, spec.scheme.contains(&Scheme::File)) {
-            (None, false) => None,
-            (None, true) => {
-                let what = "scheme `file` needs a table of groups, and none is named";
-                let hint = "name a Parquet table with the columns node, start and end:  --set \
-                            partition.groups=GROUPS.parquet";
-                return Err(StageError::new(ErrorKind::Specification, what)
-                    .at("partition.groups")
-                    .hint(hint));
-            }
-            (Some(path), false) => {
-                let what = "a table of groups is named, and no scheme reads it";
-                let hint =
-                    "ask for it with  --set partition.scheme=file  or leave `partition.groups` out";
-                return Err(StageError::new(ErrorKind::Specification, what)
-                    .at(path.display())
-                    .hint(hint));
-            }
-            (Some(path), true) => {
-                let digest = warploom_catalog::digest_cache::digest(
-                    path,
-                    Some(&environment.digest_cache_path()),
-                    environment.rereads_raw_files(),
-                );
-                let hint =
-                    "`partition.groups` is a Parquet table with the columns  node, start  and  end";
-                Some(digest.map_err(|error| {
-                    StageError::io("read the groups of `partition.groups`", path, &error).hint(hint)
-                })?)
-            }
+        refuse_two_tables(&spec)?;
+        let groups_digest = groups_digest(environment, &spec)?;
+        let settings = ProgramSettings {
+            stage: StageName::Partition,
+            choice: "scheme",
+            is_asked: spec.scheme.contains(&Scheme::Program),
+            command: &spec.command,
+            inputs: &spec.inputs,
         };
-        Ok(PartitionRequest { spec, groups_digest })
+        let program = ExternalProgram::resolve(environment, pipeline, settings)?;
+        Ok(PartitionRequest { spec, groups_digest, program })
     }
 
     /// Leaves settings that no requested scheme reads out of the key.
@@ -284,19 +265,73 @@ impl Request for PartitionRequest {
             .collect();
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // The key has the digest of the file, not its path.
-            settings.retain(|name, _| name != "groups" && read.contains(&name.as_str()));
+            // The key has the digests of files, not their paths.
+            let is_file = |name: &str| ["groups", "command", "inputs"].contains(&name);
+            settings.retain(|name, _| !is_file(name) && read.contains(&name.as_str()));
         }
         let mut document = json!({"settings": settings});
         if let Some(digest) = &self.groups_digest {
             document["groups"] = json!(digest);
         }
+        if let Some(program) = &self.program {
+            document["command"] = program.key_document();
+        }
         document
+    }
+
+    fn needs(&self, kind: Kind) -> bool {
+        kind == Kind::Csr || self.program.as_ref().is_some_and(|program| program.is_given(kind))
     }
 
     fn reads(&self, kind: Kind) -> Reads {
         stage_inputs::partition_inputs(kind, &self.spec)
     }
+}
+
+/// The digest of the table of groups, where a scheme reads one.
+fn groups_digest(
+    environment: &Environment,
+    spec: &PartitionSpec,
+) -> Result<Option<String>, StageError> {
+    match (&spec.groups, spec.scheme.contains(&Scheme::File)) {
+        (None, false) => Ok(None),
+        (None, true) => {
+            let what = "scheme `file` needs a table of groups, and none is named";
+            let hint = "name a Parquet table with the columns node, start and end:  --set \
+                        partition.groups=GROUPS.parquet";
+            Err(StageError::new(ErrorKind::Specification, what).at("partition.groups").hint(hint))
+        }
+        (Some(path), false) => {
+            let what = "a table of groups is named, and no scheme reads it";
+            let hint =
+                "ask for it with  --set partition.scheme=file  or leave `partition.groups` out";
+            Err(StageError::new(ErrorKind::Specification, what).at(path.display()).hint(hint))
+        }
+        (Some(path), true) => {
+            let digest = warploom_catalog::digest_cache::digest(
+                path,
+                Some(&environment.digest_cache_path()),
+                environment.rereads_raw_files(),
+            );
+            let hint =
+                "`partition.groups` is a Parquet table with the columns  node, start  and  end";
+            digest.map(Some).map_err(|error| {
+                StageError::io("read the groups of `partition.groups`", path, &error).hint(hint)
+            })
+        }
+    }
+}
+
+/// Refuses two schemes with the same tables.
+fn refuse_two_tables(spec: &PartitionSpec) -> Result<(), StageError> {
+    if !(spec.scheme.contains(&Scheme::File) && spec.scheme.contains(&Scheme::Program)) {
+        return Ok(());
+    }
+    let what = "schemes `file` and `program` are both a division of your own, and there is room \
+                for one";
+    Err(StageError::new(ErrorKind::Specification, what)
+        .at("partition.scheme")
+        .hint("leave one of them out of  partition.scheme"))
 }
 
 /// Refuses tiles that do not fit into the shared memory of a block.
@@ -385,13 +420,22 @@ impl Request for ReorderRequest {
             Mode::Iterate => WALKS_OF_LOOP,
             _ => WALKS_OF_EPOCH * 10u64.pow(pipeline.run.epochs.max(1).ilog10()),
         };
+        let spec = pipeline.reorder.clone();
+        let settings = ProgramSettings {
+            stage: StageName::Reorder,
+            choice: "method",
+            is_asked: spec.method == Method::Program,
+            command: &spec.command,
+            inputs: &spec.inputs,
+        };
+        let program = ExternalProgram::resolve(environment, pipeline, settings)?;
         Ok(ReorderRequest {
-            spec: pipeline.reorder.clone(),
             device: environment.device_facts(pipeline)?,
             walks,
             chosen: None,
-            order_digest: order_digest(environment, &pipeline.reorder)?,
-            program: ExternalProgram::resolve(environment, pipeline)?,
+            order_digest: order_digest(environment, &spec)?,
+            program,
+            spec,
         })
     }
 
@@ -411,10 +455,9 @@ impl Request for ReorderRequest {
     }
 
     fn needs(&self, kind: Kind) -> bool {
-        let is_given = |program: &ExternalProgram| program.inputs.contains(&ProgramInput::Graph);
-        kind != Kind::Graph
-            || self.order_digest.is_some()
-            || self.program.as_ref().is_some_and(is_given)
+        kind == Kind::Csr
+            || kind == Kind::Graph && self.order_digest.is_some()
+            || self.program.as_ref().is_some_and(|program| program.is_given(kind))
     }
 
     fn load_decision(&mut self, store: &Store, inputs: &Inputs) -> Result<(), StageError> {

@@ -43,12 +43,19 @@ pub fn extract_inputs(kind: Kind) -> Reads {
 }
 
 /// For `reorder`: the whole csr, which it renumbers; ids where a table of them says the order, and
-/// the whole graph where a program is given it.
+/// all that a program is given.
 pub fn reorder_inputs(kind: Kind, method: Method) -> Reads {
     match kind {
         Kind::Graph if method == Method::File => {
             Reads { files: [graph::NODES_FILE].into(), ..Reads::default() }
         }
+        _ => program_inputs(kind),
+    }
+}
+
+/// For a program of the user's, which may read every file of what it is given.
+fn program_inputs(kind: Kind) -> Reads {
+    match kind {
         Kind::Graph => Reads {
             files: [
                 graph::EDGES_FILE,
@@ -62,13 +69,24 @@ pub fn reorder_inputs(kind: Kind, method: Method) -> Reads {
             ..Reads::default()
         },
         Kind::Csr => Reads { files: csr::FILES.into(), ..Reads::default() },
+        Kind::Profile => {
+            let files = [profile::PROFILE_FILE, profile::DEGREES_FILE];
+            Reads { files: files.into(), ..Reads::default() }
+        }
+        Kind::Permutation => {
+            Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
+        }
         _ => Reads::default(),
     }
 }
 
-/// For `partition`: neighbours; relations and graphs where a scheme divides by them.
+/// For `partition`: neighbours; relations and graphs where a scheme divides by them; all that a
+/// program is given.
 pub fn partition_inputs(kind: Kind, spec: &PartitionSpec) -> Reads {
     let has = |schemes: &[Scheme]| schemes.iter().any(|scheme| spec.scheme.contains(scheme));
+    if has(&[Scheme::Program]) {
+        return program_inputs(kind);
+    }
     let typed = has(&[Scheme::SortedColumns, Scheme::RelationMajor, Scheme::RowRelation])
         .then_some("types.arrow");
     let graphs = has(&[Scheme::PackedGraphs]).then_some("graphs.arrow");

@@ -45,14 +45,14 @@ stages! {
     Reorder = Contract {
         name: "reorder",
         version: 4,
-        reads: &[Kind::Graph, Kind::Csr],
+        reads: &[Kind::Graph, Kind::Csr, Kind::Profile],
         writes: &[Kind::Csr, Kind::Permutation],
     };
     /// Neighbours to work units.
     Partition = Contract {
         name: "partition",
         version: 6,
-        reads: &[Kind::Csr],
+        reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation],
         writes: &[Kind::Partition],
     };
     /// Program, profile and device to launches.
@@ -86,6 +86,11 @@ impl StageName {
     /// The name, as in the pipeline file and in the name of its binary.
     pub const fn name(self) -> &'static str {
         self.contract().name
+    }
+
+    /// The stage of a name.
+    pub fn parse(name: &str) -> Option<StageName> {
+        StageName::ALL.into_iter().find(|stage| stage.name() == name)
     }
 
     /// The stages before it.

@@ -18,7 +18,8 @@ use crate::{
 choices! {
     /// Load balancing of edges.
     EdgeSchedule {
-        /// By the groups of `partition.scheme`, of `file` before `neighbour-groups`; else by rows.
+        /// By the groups of `partition.scheme`, of `file` or `program` before `neighbour-groups`;
+        /// else by rows.
         Auto = "auto",
         /// A row has a lane group, a warp, a block or several blocks, by its number of edges; on a
         /// CPU, a thread.
@@ -27,7 +28,7 @@ choices! {
         /// on a GPU `dw` lanes share a group, and the first group of a row in a block is the
         /// leader.
         NeighbourGroups = "neighbour-groups",
-        /// By the groups of the table `partition.groups`.
+        /// By the groups of the table `partition.groups`, or of `partition.command`.
         File = "file",
     }
 }

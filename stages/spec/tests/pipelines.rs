@@ -510,7 +510,7 @@ fn a_document_changes_with_every_field() {
     .iter()
     .flat_map(|(name, fields)| leaves(name, fields))
     .collect();
-    assert_eq!(leaves.len(), 100, "a new field is counted here, and must be covered by `others`");
+    assert_eq!(leaves.len(), 102, "a new field is counted here, and must be covered by `others`");
     // Only one value is valid until there are several GPUs; repeats are pipelines with other seeds.
     leaves.retain(|(path, _)| path != "partition.parts" && path != "run.repeat");
     let mut seen = HashSet::from([one(LEAST, &[]).document().to_string()]);
@@ -541,8 +541,9 @@ fn fields_describe_themselves() {
     };
     assert!(text("scheme").starts_with("scheme: one of auto, rows, "), "{}", text("scheme"));
     assert!(
-        text("scheme")
-            .contains(" or file, or a list of them (default auto)\n    The partitioning schemes"),
+        text("scheme").contains(
+            " or program, or a list of them (default auto)\n    The partitioning schemes"
+        ),
         "{}",
         text("scheme")
     );
@@ -552,8 +553,9 @@ fn fields_describe_themselves() {
             "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    Target \
                 number of nonzeros in a unit of rows.",
             "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default \
-                128)\n    `neighbour-groups`, `file` and `warp-tiles`: threads in a block of a \
-                GPU; a block has as many groups as `dw` divides it. A CPU has no blocks.",
+                128)\n    `neighbour-groups`, `file`, `program` and `warp-tiles`: threads in a \
+                block of a GPU; a block has as many groups as `dw` divides it. A CPU has no \
+                blocks.",
             "parts: a whole number, 1, shards (default 1)\n    Number of shards of the \
                 graph, one for each GPU.",
         ]

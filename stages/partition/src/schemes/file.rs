@@ -1,4 +1,4 @@
-//! file: scheme `file`: a user's own groups of in-edges, in the order of their slots.
+//! file: schemes `file` and `program`: a user's own groups of in-edges, in the order of slots.
 //!
 //! reads     a Parquet table with the columns `node` (a row of the csr that this stage reads),
 //!           `start` and `end` (neighbours of the node, 0 to its degree), integers of any width;
@@ -14,7 +14,9 @@ use warploom_contract::{
     Digest, ErrorKind, StageError, Violation,
     kinds::{
         csr::Csr,
-        partition::{Cells, FILE, Padding, Scheme, Table, TableFacts, Tables, Width},
+        partition::{
+            Cells, Division, FILE, Padding, Partition, Scheme, Table, TableFacts, Tables, Width,
+        },
     },
     parquet_file::{describe, read_table},
 };
@@ -27,6 +29,8 @@ use crate::{
     size_estimate::{Outline, Room},
 };
 
+/// Scheme `program`, by name: its division is one of `file`.
+pub const PROGRAM: &str = "program";
 const NAME: &str = "file_groups";
 const SPANS: &str = "file_group_spans";
 const COLUMNS: [&str; 3] = ["node", "start", "end"];
@@ -56,22 +60,45 @@ pub fn outline(request: &PartitionRequest, csr: &Csr, room: Room) -> Result<Outl
     let (path, digest) = groups_file(request)?;
     let (rows, _) = describe(path).map_err(|error| reader_error(path, error))?;
     let scratch_bytes = rows.saturating_mul(56).saturating_add(csr.edges() as u64 / 8);
-    room.refuse_beyond(FILE, scratch_bytes)?;
+    let name = if request.program.is_some() { PROGRAM } else { FILE };
+    room.refuse_beyond(name, scratch_bytes)?;
     let (groups, of_block) = (SlotGroups::read(path, csr)?, groups_per_block_of(&request.spec));
     let mut spanning = 0;
     groups.for_each_row(csr.nodes() as u64, |_, from, to| {
         spanning += u64::from(is_listed(from, to, of_block));
     });
-    let slots = Width::from_largest(csr.edges() as u64);
-    let table =
-        TableFacts::new(NAME, rows, &[("node", Width::U32), ("start", slots), ("end", slots)]);
     let PartitionSpec { dw, block_threads, .. } = request.spec;
-    Ok(Outline {
-        scheme: Scheme::File { blake3: digest.to_owned(), dw, block_threads, spanning },
-        tables: vec![table, group_spans::facts(SPANS, spanning, rows)],
-        padding: None,
-        scratch_bytes,
-    })
+    let scheme = Scheme::File { blake3: digest.to_owned(), dw, block_threads, spanning };
+    let tables = table_facts(csr, rows, spanning);
+    Ok(Outline { scheme, tables, padding: None, scratch_bytes })
+}
+
+/// The tables of so many groups.
+fn table_facts(csr: &Csr, groups: u64, spanning: u64) -> Vec<TableFacts> {
+    let slots = Width::from_largest(csr.edges() as u64);
+    let columns = [("node", Width::U32), ("start", slots), ("end", slots)];
+    let spans = group_spans::facts(SPANS, spanning, groups);
+    vec![TableFacts::new(NAME, groups, &columns), spans]
+}
+
+/// The size of a stored division, by the numbers of groups and spans that it has; what these say of
+/// the graph is for `prove`.
+pub fn stored_outline(page: &Partition, csr: &Csr, spec: &PartitionSpec) -> Outline {
+    let stored = page.schemes.iter().find_map(|division| match &division.scheme {
+        Scheme::File { blake3, spanning, .. } => Some((division, blake3.clone(), *spanning)),
+        _ => None,
+    });
+    let rows = |division: &Division| {
+        division.tables.iter().find(|table| table.name == NAME).map_or(0, |table| table.rows)
+    };
+    let (groups, blake3, spanning) = stored
+        .map_or_else(Default::default, |(division, blake3, spanning)| {
+            (rows(division), blake3, spanning)
+        });
+    let PartitionSpec { dw, block_threads, .. } = *spec;
+    let scheme = Scheme::File { blake3, dw, block_threads, spanning };
+    let tables = table_facts(csr, groups, spanning);
+    Outline { scheme, tables, padding: None, scratch_bytes: 0 }
 }
 
 /// Builds the tables, with slots in place of neighbours.
@@ -316,6 +343,7 @@ mod tests {
                 ..PartitionSpec::default()
             },
             groups_digest: Some(digest),
+            program: None,
         };
         let outline = outline(&request, &graph(), Room(u64::MAX))?;
         let tables = build(&graph(), &request, outline.tables[1].rows)?;
@@ -466,7 +494,7 @@ mod tests {
         let path = folder.path().join("groups.parquet");
         std::fs::write(&path, "node,start,end\n").unwrap();
         let spec = PartitionSpec { groups: Some(path.clone()), ..PartitionSpec::default() };
-        let request = PartitionRequest { spec, groups_digest: Some("0".repeat(64)) };
+        let request = PartitionRequest { spec, groups_digest: Some("0".repeat(64)), program: None };
         let error = outline(&request, &graph(), Room(u64::MAX)).unwrap_err();
         assert!(
             error.kind == ErrorKind::Data

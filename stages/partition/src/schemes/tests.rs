@@ -31,7 +31,7 @@ type Edge = (u32, u32, u16);
 fn applicable_schemes(csr: &Csr) -> impl Iterator<Item = Asked> {
     let (typed, many) = (csr.types.is_some(), csr.graphs.is_some());
     let fits = move |scheme: &Asked| match scheme {
-        Asked::Auto | Asked::File => false,
+        Asked::Auto | Asked::File | Asked::Program => false,
         Asked::RelationMajor | Asked::RowRelation => typed,
         Asked::PackedGraphs => many,
         _ => true,
@@ -79,7 +79,7 @@ fn small_settings() -> PartitionSpec {
 }
 
 fn request(spec: PartitionSpec) -> PartitionRequest {
-    PartitionRequest { spec, groups_digest: None }
+    PartitionRequest { spec, groups_digest: None, program: None }
 }
 
 /// Builds, compares the sizes with the outline, and proves.

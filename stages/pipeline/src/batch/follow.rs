@@ -16,7 +16,6 @@ use warploom_contract::StageError;
 use warploom_shell::{Environment, progress::Talk, signals};
 
 use super::error_of_json;
-use crate::artifacts::store_option;
 
 /// The time between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -37,7 +36,7 @@ pub fn run_pool(
         talk.say(&format!(
             "process {process} runs it, {at_once} tasks at once; follow it with  \
              warploom status {id}{}",
-            store_option(environment)
+            environment.store_option()
         ));
         return Ok(());
     }
@@ -111,7 +110,7 @@ pub fn follow(environment: &Environment, talk: &Talk, opened: &Opened) -> Result
             std::thread::sleep(LOOK_EVERY_LOCAL);
         }
     }
-    let (id, place) = (&opened.submission.id, store_option(environment));
+    let (id, place) = (&opened.submission.id, environment.store_option());
     Err(signals::stop_error(&format!(
         "while it followed the jobs, which go on:  warploom status {id}{place}  or  warploom \
          cancel {id}{place}"

@@ -29,11 +29,12 @@ use warploom_shell::{
     machine_limits::{count_with_unit, show_size},
     preflight,
     progress::Talk,
+    stage_range::StageRange,
 };
 use warploom_spec::Pipeline;
 
 use super::{absolute, follow};
-use crate::{arguments, artifacts::store_option};
+use crate::arguments;
 
 /// What is asked for, as the command line says.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct SubmitRequest<'a> {
     pub text: String,
     /// Its pipelines.
     pub pipelines: &'a [Pipeline],
+    /// The stages that are submitted.
+    pub range: &'a StageRange,
     /// The site.
     pub site: &'a str,
     /// Fields of the site.
@@ -73,7 +76,8 @@ pub fn run_command(
     pipelines: &[Pipeline],
     command: &arguments::Command,
 ) -> Result<(), StageError> {
-    let arguments::Command::Submit { site, with, dry_run, workflow, wait, .. } = command else {
+    let arguments::Command::Submit { range, site, with, dry_run, workflow, wait, .. } = command
+    else {
         return Ok(());
     };
     let Some(first) = pipelines.first() else { return Ok(()) };
@@ -84,12 +88,14 @@ pub fn run_command(
         ));
     }
     refuse_options(options)?;
+    let range = crate::read_range(environment, range)?;
     let text = std::fs::read_to_string(&first.file)
         .map_err(|error| StageError::io("read", &first.file, &error))?;
     let request = SubmitRequest {
         file: &first.file,
         text,
         pipelines,
+        range: &range,
         site,
         with,
         dry_run: *dry_run,
@@ -111,7 +117,7 @@ fn run(
 ) -> Result<(), StageError> {
     let site = Site::find(request.site, request.with)?;
     let environment = batch_environment(environment, options, &site);
-    let device = known_device(&environment, &site, request.pipelines)?;
+    let device = known_device(&environment, &site, request)?;
     let prepared = prepare(&environment, site, request, device)?;
     let id = submission_id(&prepared)?;
     crate::print_as(&environment, || prepared.text(&id), || prepared.lines(&id));
@@ -142,7 +148,7 @@ fn run(
         return follow::run_pool(&environment, talk, &opened, at_once, request.wait);
     }
     prepared.submit(&opened)?;
-    let place = store_option(&environment);
+    let place = environment.store_option();
     talk.say(&format!("follow it with  warploom status {}{place}", opened.submission.id));
     if request.wait { follow::follow(&environment, talk, &opened) } else { Ok(()) }
 }
@@ -219,12 +225,13 @@ fn batch_environment(environment: &Environment, options: &Options, site: &Site) 
 fn known_device(
     environment: &Environment,
     site: &Site,
-    pipelines: &[Pipeline],
+    request: &SubmitRequest<'_>,
 ) -> Result<DeviceKnown, StageError> {
     let names: BTreeSet<&str> =
-        pipelines.iter().map(|pipeline| environment.device_name(pipeline)).collect();
+        request.pipelines.iter().map(|pipeline| environment.device_name(pipeline)).collect();
     let is_of_node = |name: &&str| *name == warploom_device::AUTO || name.starts_with("cuda");
-    if site.is_local() {
+    let has_device = |stage: &StageName| *stage >= FIRST_OF_DEVICE;
+    if site.is_local() || !request.range.stages().iter().any(has_device) {
         return Ok(DeviceKnown::Here);
     }
     if site.spec.run.gpus == 0 {
@@ -239,7 +246,32 @@ fn known_device(
             }
         };
     }
-    Ok(if names.iter().any(is_of_node) { DeviceKnown::OnNodes } else { DeviceKnown::Here })
+    match names.iter().find(|name| is_of_node(name)) {
+        None => Ok(DeviceKnown::Here),
+        Some(name) => refuse_unknown_before(request.range, name).map(|()| DeviceKnown::OnNodes),
+    }
+}
+
+/// The first stage whose key a device decides.
+const FIRST_OF_DEVICE: StageName = StageName::Reorder;
+
+/// Refuses a range whose earlier stages have keys that only the nodes know.
+fn refuse_unknown_before(range: &StageRange, device: &str) -> Result<(), StageError> {
+    let first = range.first();
+    if range.given_key().is_some() || first <= FIRST_OF_DEVICE {
+        return Ok(());
+    }
+    let what = format!(
+        "`--from {first}` needs the stages before it in the store, and the device of the nodes, \
+         `{device}`, decides their keys from `{FIRST_OF_DEVICE}` on"
+    );
+    Err(crate::usage_error(
+        what,
+        format!(
+            "name the artifact, `--from KEY`; or the model of the device, `--device h200`; or \
+             submit from `{FIRST_OF_DEVICE}` on, where tasks find what is there"
+        ),
+    ))
 }
 
 /// Checks the pipelines and divides their jobs into arrays.
@@ -254,16 +286,16 @@ fn prepare<'a>(
     if device == DeviceKnown::OnNodes {
         checked.device = Some("cpu".to_owned());
     }
-    preflight::check_pipelines(&checked, request.pipelines, &StageName::ALL)
+    preflight::check_pipelines(&checked, request.pipelines, request.range.stages())
         .map_err(|found| found.error)?;
     let is_written_only = request.dry_run || request.workflow.is_some();
-    if site.is_local() {
+    if site.is_local() && request.range.includes(StageName::Run) {
         preflight::check_gpus(&checked, request.pipelines).map_err(|found| found.error)?;
     }
-    let mut jobs = expansion::expand(environment, request.pipelines, device)?;
+    let mut jobs = expansion::expand(environment, request.pipelines, request.range, device)?;
     let first_of_run = match device {
         DeviceKnown::Here => StageName::Run,
-        DeviceKnown::OnNodes => StageName::Reorder,
+        DeviceKnown::OnNodes => FIRST_OF_DEVICE,
     };
     let arrays = array::divide(&mut jobs, first_of_run, array_size(&site, is_written_only)?);
     let resources = arrays
@@ -373,6 +405,7 @@ impl Prepared<'_> {
             bytes: resources.bytes,
             seconds: resources.seconds,
         });
+        let range = self.request.range.to_options();
         Ok(Submission {
             created: Event::now(EventKind::Submitted).time,
             id,
@@ -385,6 +418,8 @@ impl Prepared<'_> {
             set: options.set.clone(),
             device: options.device.clone(),
             stores: super::stores(environment),
+            from: range.from,
+            until: range.until,
             data: environment.data.iter().map(|folder| absolute(folder)).collect(),
             real: match environment.real {
                 Real::Yes => "yes",

@@ -11,7 +11,7 @@ use std::{
 use warploom_batch::{
     event::{self, Event, EventKind},
     job::Job,
-    submission::Opened,
+    submission::{Opened, Submission},
 };
 use warploom_contract::{ErrorKind, StageError, kinds::run::SchedulerJob, store::lease};
 use warploom_shell::{
@@ -21,6 +21,7 @@ use warploom_shell::{
     outcome::{Status, error_json},
     progress::Talk,
     scheduler, signals,
+    stage_range::RangeOptions,
 };
 use warploom_spec::Pipeline;
 
@@ -224,22 +225,28 @@ impl Task<'_> {
         talk: &Talk,
         pipeline: &Pipeline,
     ) -> Result<(), StageError> {
+        let Submission { from, until, .. } = &self.opened.submission;
+        let options = RangeOptions { from: from.clone(), until: until.clone() };
+        let range = crate::read_range(environment, &options)?;
         let mut chain = Chain::new(environment, pipeline);
+        // What is before the range was there at submission, and is built by no task.
+        range.prepare(&mut chain)?;
         let first = self.own[0].stage;
         let mut from = first;
-        if let Err(missing) = chain.look_up_before(first) {
+        if let Err(missing) = range.look_up_before(&mut chain, first) {
             if missing.kind != ErrorKind::Input {
                 return Err(missing);
             }
             self.refuse_blocked()?;
             // It was there once, or its key is another on this node: it is built here.
             talk.say(&format!("{}; it is built here", missing.what));
-            (chain, from) = (Chain::new(environment, pipeline), StageName::Ingest);
+            (chain, from) = (Chain::new(environment, pipeline), range.first());
+            range.prepare(&mut chain)?;
         }
         let last = self.own.last().map_or(first, |job| job.stage);
         for stage in StageName::ALL.into_iter().filter(|stage| (from..=last).contains(stage)) {
             let outcome = run_all::run_stage(&mut chain, talk, stage);
-            let found = run_all::check_graph(&chain, &outcome);
+            let found = run_all::check_graph(&chain, &outcome, &range);
             self.tell(&outcome);
             if let Some(error) = outcome.error {
                 return Err(error);

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::{
     declare::{choices, spec},
     field::Range,
+    stages::reorder::ProgramInput,
     types::OneOrMore,
 };
 
@@ -18,18 +19,19 @@ spec! {
     /// Settings of the stage `partition`.
     pub PartitionSpec {
         /// The partitioning schemes, one or several: `rows`, which every run on a CPU reads, is
-        /// always among them. Launches that support groups of neighbours walk by those of `file`,
-        /// else of `neighbour-groups`, where one is named; `plan.schedule` says otherwise.
+        /// always among them. Launches that support groups of neighbours walk by those of `file` or
+        /// `program`, else of `neighbour-groups`, where one is named; `plan.schedule` says
+        /// otherwise.
         scheme: OneOrMore<Scheme> = OneOrMore::from_values([Scheme::Auto]);
         /// Target number of nonzeros in a unit of rows.
         unit_edges: u64 = 16_384, range(Range::closed(64.0, 4_294_967_296.0)), unit("nonzeros");
         /// `neighbour-groups`: most neighbours in a group.
         ngs: u64 = 32, range(Range::closed(1.0, PIECE_MOST)), unit("neighbours");
-        /// `neighbour-groups` and `file`: lanes of a GPU that share the columns of a group's row, a
-        /// power of two. A CPU divides no columns.
+        /// `neighbour-groups`, `file` and `program`: lanes of a GPU that share the columns of a
+        /// group's row, a power of two. A CPU divides no columns.
         dw: u64 = 32, range(Range::closed(1.0, 32.0)), unit("lanes");
-        /// `neighbour-groups`, `file` and `warp-tiles`: threads in a block of a GPU; a block has as
-        /// many groups as `dw` divides it. A CPU has no blocks.
+        /// `neighbour-groups`, `file`, `program` and `warp-tiles`: threads in a block of a GPU; a
+        /// block has as many groups as `dw` divides it. A CPU has no blocks.
         block_threads: u64 = 128, range(Range::closed(32.0, 1024.0).multiple_of(32)),
             unit("threads");
         /// `merge-path`: rows plus nonzeros in a chunk.
@@ -49,6 +51,11 @@ spec! {
         /// node's in-neighbours in each row; the path is relative to the YAML file, on the command
         /// line to the current folder.
         groups: Option<PathBuf> = None;
+        /// `program`: a program of one's own and its arguments, a list of words; it runs in the
+        /// folder of the YAML file, and files that the words name are in the key.
+        command: Vec<String> = Vec::new();
+        /// `program`: the artifacts that the program is given.
+        inputs: OneOrMore<ProgramInput> = OneOrMore::from_values([ProgramInput::Csr]);
         /// Number of shards of the graph, one for each GPU.
         parts: u64 = 1, range(Range::closed(1.0, 1.0)), unit("shards"), hint("leave it at 1: more \
             parts come with several GPUs");
@@ -91,13 +98,17 @@ choices! {
         PackedGraphs = "packed-graphs",
         /// The groups of the table `groups`. Launches that walk in-edges once go by them.
         File = "file",
+        /// The groups of the table that the program `command` writes, which is then as one of
+        /// `file`.
+        Program = "program",
     }
 }
 
 impl Scheme {
     /// Whether a run divides its work by the scheme.
     pub fn has_reader(self) -> bool {
-        matches!(self, Scheme::Auto | Scheme::Rows | Scheme::NeighbourGroups | Scheme::File)
+        use Scheme::{Auto, File, NeighbourGroups, Program, Rows};
+        matches!(self, Auto | Rows | NeighbourGroups | File | Program)
     }
 
     /// The settings that the scheme reads.
@@ -110,6 +121,7 @@ impl Scheme {
             Scheme::Interleaved => &["lanes"],
             Scheme::PackedGraphs => &["block_nodes"],
             Scheme::File => &["groups", "dw", "block_threads"],
+            Scheme::Program => &["command", "inputs", "dw", "block_threads"],
             Scheme::Auto
             | Scheme::Rows
             | Scheme::DegreeBins

@@ -89,6 +89,10 @@ choices! {
         Csr = "csr",
         /// Nodes, labels, features and edges under the data set's own ids.
         Graph = "graph",
+        /// Figures of the graph: counts, degrees, communities.
+        Profile = "profile",
+        /// The new number of each node, for `partition`.
+        Permutation = "permutation",
     }
 }
 

@@ -28,13 +28,13 @@ fn main() {
         read_text("dataset: none\nplan: {program: none.py}\n", Path::new("none.yaml"), &settings);
     let spec = pipelines.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0).partition;
     let asked = spec.scheme.clone();
-    let request = PartitionRequest { spec, groups_digest: None };
+    let request = PartitionRequest { spec, groups_digest: None, program: None };
     let csr =
         Csr::open(&Artifact::from_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
     let edges = csr.edges() as f64;
     let csr_bytes = 24 * csr.edges() as u64 + 16 * (csr.nodes() as u64 + 1);
     let wanted = |scheme: &&Scheme| {
-        !matches!(scheme, Scheme::Auto | Scheme::File)
+        !matches!(scheme, Scheme::Auto | Scheme::File | Scheme::Program)
             && (asked.contains(&Scheme::Auto) || asked.contains(scheme))
     };
     for &scheme in Scheme::ALL.iter().filter(wanted) {

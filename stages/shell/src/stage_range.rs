@@ -1,21 +1,46 @@
-//! stage_range: which stages `warploom pipeline` runs: `--from` a stage or a given artifact,
-//! `--until` a stage.
+//! stage_range: which stages of a pipeline a command is about: `--from` a stage or a given
+//! artifact, `--until` a stage.
 //!
 //! promises  a stage before the range is looked up and never built; a given artifact stands for
 //!           everything before it, with the artifacts that it was made from
 //! never     takes an artifact of another data set than the pipeline's
 use std::collections::BTreeMap;
 
+use clap::builder::PossibleValuesParser;
 use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError};
-use warploom_shell::{Chain, Environment, StageName};
 use warploom_spec::shell_word;
 
-use crate::{artifacts::store_option, usage_error};
+use crate::{Chain, Environment, StageName};
 
 /// Finds the artifacts of a key by its first digits.
 pub type Find = fn(&Environment, &str) -> Result<Vec<Artifact>, StageError>;
 
-/// The stages to run, and what stands for those before them.
+/// The options of commands that go through the stages of a pipeline file.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct RangeOptions {
+    /// First stage, those before it are looked up in the store and never built; or the key of an
+    /// artifact that stands for everything before it
+    #[arg(long, value_name = "STAGE|KEY")]
+    pub from: Option<String>,
+    /// Last stage
+    #[arg(
+        long,
+        value_name = "STAGE",
+        value_parser = PossibleValuesParser::new(StageName::NAMES)
+    )]
+    pub until: Option<String>,
+}
+
+impl RangeOptions {
+    /// The options that are given, by name.
+    pub fn named(&self) -> impl Iterator<Item = &'static str> {
+        let names = [("--from", self.from.is_some()), ("--until", self.until.is_some())];
+        names.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+}
+
+/// The stages that a command is about, and what stands for those before them.
+#[derive(Debug)]
 pub struct StageRange {
     first: usize,
     last: usize,
@@ -23,7 +48,10 @@ pub struct StageRange {
 }
 
 /// A given artifact and what it was made from.
+#[derive(Debug)]
 struct Given {
+    /// Its key.
+    key: Key,
     /// The artifacts of each stage.
     artifacts: BTreeMap<StageName, Vec<Artifact>>,
     /// Its data set, if it has one.
@@ -31,53 +59,91 @@ struct Given {
 }
 
 impl StageRange {
-    /// Reads `--from`, a stage or what `find` finds, and `--until`.
+    /// Reads the options; `find` finds the artifacts of `--from KEY`.
     pub fn read(
         environment: &Environment,
-        from: Option<&str>,
-        until: Option<&str>,
+        options: &RangeOptions,
         find: Find,
     ) -> Result<StageRange, StageError> {
-        let (first, given) = match from {
+        let (first, given) = match options.from.as_deref() {
             None => (0, None),
-            Some(word) => match stage_of(word) {
+            Some(word) => match StageName::parse(word) {
                 Some(stage) => (stage as usize, None),
                 None => read_given(environment, word, find).map(|(at, given)| (at, Some(given)))?,
             },
         };
-        let last =
-            until.and_then(stage_of).map_or(StageName::ALL.len() - 1, |stage| stage as usize);
+        let until = options.until.as_deref().and_then(StageName::parse);
+        let last = until.map_or(StageName::ALL.len() - 1, |stage| stage as usize);
         if first > last {
-            let what = match from {
+            let what = match &options.from {
                 Some(word) if first < StageName::ALL.len() => {
                     format!("`--until {}` is before `--from {word}`", StageName::ALL[last])
                 }
                 _ => "a run is the last artifact: no stage comes after it".to_owned(),
             };
             let hint = format!("the stages are, in order:  {}", StageName::NAMES.join(" "));
-            return Err(usage_error(what, hint));
+            return Err(StageError::new(ErrorKind::Usage, what).hint(hint));
         }
         Ok(StageRange { first, last, given })
     }
 
-    /// The stages to run.
+    /// The stages of the range.
     pub fn stages(&self) -> &'static [StageName] {
         &StageName::ALL[self.first..=self.last]
     }
 
-    /// Whether the last stage runs.
-    pub fn includes_run(&self) -> bool {
-        self.stages().contains(&StageName::Run)
+    /// The first stage.
+    pub fn first(&self) -> StageName {
+        StageName::ALL[self.first]
+    }
+
+    /// Whether a stage is in the range.
+    pub fn includes(&self, stage: StageName) -> bool {
+        self.stages().contains(&stage)
+    }
+
+    /// The key of the artifact that stands for everything before the range.
+    pub fn given_key(&self) -> Option<&Key> {
+        self.given.as_ref().map(|given| &given.key)
+    }
+
+    /// The options that give this range again, with a whole key.
+    pub fn to_options(&self) -> RangeOptions {
+        let name = |stage: usize| StageName::ALL[stage].name().to_owned();
+        let from = self.given_key().map(|key| key.as_str().to_owned());
+        RangeOptions {
+            from: from.or_else(|| (self.first > 0).then(|| name(self.first))),
+            until: (self.last + 1 < StageName::ALL.len()).then(|| name(self.last)),
+        }
+    }
+
+    /// Looks up the stages of the range before another one.
+    pub fn look_up_before(
+        &self,
+        chain: &mut Chain<'_>,
+        stage: StageName,
+    ) -> Result<(), StageError> {
+        chain.look_up(&StageName::ALL[self.first..self.first.max(stage as usize)])
+    }
+
+    /// The stages whose artifacts a chain looks up for the range: those before it too, unless an
+    /// artifact stands for them.
+    pub fn stages_to_look_up(&self) -> &'static [StageName] {
+        let first = if self.given.is_some() { self.first } else { 0 };
+        &StageName::ALL[first..=self.last]
     }
 
     /// Makes what is before the range available to a chain; builds nothing.
     pub fn prepare(&self, chain: &mut Chain<'_>) -> Result<(), StageError> {
-        let Some(given) = &self.given else {
-            return match self.first {
-                0 => Ok(()),
-                first => chain.look_up_before(StageName::ALL[first]),
-            };
-        };
+        match &self.given {
+            None => chain.look_up_before(self.first()),
+            Some(_) => self.prepare_given(chain),
+        }
+    }
+
+    /// Makes a given artifact, with what it was made from, available to a chain.
+    pub fn prepare_given(&self, chain: &mut Chain<'_>) -> Result<(), StageError> {
+        let Some(given) = &self.given else { return Ok(()) };
         let pipeline = chain.pipeline;
         if let Some(dataset) = given.dataset.as_ref().filter(|name| **name != pipeline.dataset) {
             let what = format!(
@@ -97,11 +163,6 @@ impl StageRange {
     }
 }
 
-/// The stage of a name.
-fn stage_of(name: &str) -> Option<StageName> {
-    StageName::ALL.into_iter().find(|stage| stage.name() == name)
-}
-
 /// The artifact of a key with everything that it was made from, and the place of the stage after
 /// the one that made it.
 fn read_given(
@@ -115,10 +176,12 @@ fn read_given(
         error.hint(format!("`--from` takes a stage ({stages}) or a key; {hint}"))
     })?;
     let made = &found[0].manifest;
-    let stage = stage_of(&made.producer.stage).filter(|_| found[0].kind != Kind::Checkpoint);
+    let stage =
+        StageName::parse(&made.producer.stage).filter(|_| found[0].kind != Kind::Checkpoint);
     let stage = stage.ok_or_else(|| {
         let what = format!("no stage reads a `{}` that is given", found[0].kind.name());
-        usage_error(what, "give the key of a graph, csr, partition or plan")
+        StageError::new(ErrorKind::Usage, what)
+            .hint("give the key of a graph, csr, partition or plan")
     })?;
     let mut artifacts = BTreeMap::new();
     add_stage(environment, stage, &made.key, &mut artifacts)?;
@@ -126,7 +189,7 @@ fn read_given(
         let request = &graph.first()?.manifest.key_document.request;
         request.get("dataset")?.as_str().map(str::to_owned)
     });
-    Ok((stage as usize + 1, Given { artifacts, dataset }))
+    Ok((stage as usize + 1, Given { key: made.key.clone(), artifacts, dataset }))
 }
 
 /// Adds the artifacts of a stage under a key, and those that they were made from.
@@ -151,7 +214,7 @@ fn add_stage(
                 .at(environment.store.path(kind, key).display())
                 .hint(format!(
                     "warploom store ls{}  lists what there is",
-                    store_option(environment)
+                    environment.store_option()
                 ))
         })?;
         own.push(found);
@@ -162,7 +225,7 @@ fn add_stage(
         let kind = Kind::parse(&input.kind);
         let writer = kind.and_then(|kind| environment.store.find(kind, &input.key).transpose());
         let stage = match writer.transpose()? {
-            Some(made) => stage_of(&made.manifest.producer.stage),
+            Some(made) => StageName::parse(&made.manifest.producer.stage),
             None => kind.and_then(StageName::first_writer),
         };
         if let Some(stage) = stage {
