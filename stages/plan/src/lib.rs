@@ -393,10 +393,11 @@ fn find_written_list(
     inputs: &Inputs,
     request: &PlanRequest,
 ) -> Result<Option<&'static Builtin>, StageError> {
-    let graph = inputs.get(Kind::Graph)?;
-    if graph.count("edges")? <= COMPILED_EDGES_MAX || is_gpu(request) {
+    let edges = profile::open(inputs.get(Kind::Profile)?)?.edges;
+    if edges <= COMPILED_EDGES_MAX || is_gpu(request) {
         return Ok(None);
     }
+    let graph = inputs.get(Kind::Graph)?;
     let found = builtin::find(&request.text, &request.spec.program.entry);
     // These lists need features, learn rows of nodes, and keep no rows in half precision.
     let fits_no_training = graph.count("feature_columns").is_ok_and(|columns| columns == 0)

@@ -5,8 +5,8 @@
 //!             `WORK_MAX` steps; else for as many of 32 sampled nodes as fit, each with everything
 //!             that its prediction depends on. Every class must be the first largest score. Where
 //!             graphs are learned, recomputes the predictions of all graphs
-//! iteration   recomputes all of it in f64, where that takes at most `WORK_MAX` steps; else one more
-//!             superstep from the values must meet the stop condition of the run, apart from
+//! iteration   recomputes all of it in f64, where that takes at most `WORK_MAX` steps; else one
+//!             more superstep from the values must meet the stop condition of the run, apart from
 //!             rounding
 //! inference   recomputes predictions, or values, from the applied parameters
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each

@@ -2,7 +2,7 @@
 //!
 //! promises  row r belongs to the node with the new number r; f32 data in the right order that is
 //!           never written is the mapped file itself; the permutation, and ids of neighbours that a
-//!           GPU gets, are checked, so that damage is an error here and not a bad access in a kernel
+//!           GPU gets, are checked, so that damage is an error here and no bad access of a kernel
 //! never     makes sparse features dense; loads what no launch needs
 //! limits    memory: a copy of the features where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are transposed
@@ -41,9 +41,9 @@ const TASK_ROWS: usize = 4096;
 const TASK_ELEMENTS: usize = 1 << 16;
 
 /// Opens and reorders everything that the launches need; a stop is honoured between two parts. A
-/// GPU says itself which lists of edges its kernels walk (`row_needs`), and their numbers are looked
-/// at; what the host walks is not: each number is checked where it is read, and a start need not
-/// read every edge. A wrong one ends the run, and names the damaged file.
+/// GPU says itself which lists of edges its kernels walk (`row_needs`), whose numbers are checked
+/// here. The host checks each number where it reads it, so that its start need not read every edge:
+/// a wrong one ends the run with the name of the damaged file.
 pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,

@@ -267,7 +267,7 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
         };
         // 32 samples of at most 30 nodes each are a third of the graph; a single one is a
         // hundredth.
-        for work_max in [300_000, 8_000] {
+        for work_max in [300_000, 40_000] {
             assert_eq!(prove(&first, work_max), (Ok(()), Vec::new()), "{program}, {work_max}");
         }
         let (nothing, warnings) = prove(&first, 10);
@@ -276,7 +276,7 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
             "{warnings:?}"
         );
         let mixed = mixed(&runner, &first, &second);
-        let (outcome, _) = prove(&mixed, 8_000);
+        let (outcome, _) = prove(&mixed, 40_000);
         assert!(
             outcome.unwrap_err().contains("as the reference makes of the saved parameters"),
             "{program}"
