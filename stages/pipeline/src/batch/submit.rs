@@ -268,7 +268,7 @@ fn refuse_unknown_before(range: &StageRange, device: &str) -> Result<(), StageEr
     Err(crate::usage_error(
         what,
         format!(
-            "name the artifact, `--from KEY`; or the model of the device, `--device h200`; or \
+            "name the artifact, `--from KEY`; or the model of the device with `--device`; or \
              submit from `{FIRST_OF_DEVICE}` on, where tasks find what is there"
         ),
     ))
