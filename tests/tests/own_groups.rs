@@ -9,7 +9,11 @@ use warploom_test_support::repository;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::store_view::folder;
 
-use crate::{group_readers::write_own_groups, own_orders::assert_nothing_left, pipeline::each};
+use crate::{
+    group_readers::write_own_groups,
+    own_orders::{assert_fails, assert_nothing_left},
+    pipeline::each,
+};
 
 const FURTHER: &str = "symmetrize: false\nmade_up: {features: 3, classes: 2}\nsplit: {rule: \
     per_class, train: 1, validation: 1, test: 1}";
@@ -45,11 +49,8 @@ impl Script {
         self.sandbox.write("own.sh", text);
     }
 
-    /// A script that fails, and leaves nothing.
     fn fails(&self, text: &str, words: &[&str]) {
-        self.write(text);
-        self.sandbox.front("pipeline", &self.recipe, &[]).expect(1).says(words);
-        self.leaves_nothing();
+        assert_fails(&self.sandbox, &self.recipe, "partition", text, words);
     }
 
     fn leaves_nothing(&self) {

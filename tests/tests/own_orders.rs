@@ -182,16 +182,26 @@ impl Script {
         self.sandbox.write("own.sh", text);
     }
 
-    /// The output of a script that fails, which leaves nothing.
     fn fails(&self, text: &str, words: &[&str]) {
-        self.write(text);
-        self.sandbox.front("pipeline", &self.recipe, &[]).expect(1).says(words);
-        self.leaves_nothing();
+        assert_fails(&self.sandbox, &self.recipe, "permutation", text, words);
     }
 
     fn leaves_nothing(&self) {
         assert_nothing_left(&self.sandbox, "permutation");
     }
+}
+
+/// A script `own.sh` that fails with these words, and leaves nothing of a kind.
+pub(crate) fn assert_fails(
+    sandbox: &Sandbox,
+    recipe: &Recipe,
+    kind: &str,
+    text: &str,
+    words: &[&str],
+) {
+    sandbox.write("own.sh", text);
+    sandbox.front("pipeline", recipe, &[]).expect(1).says(words);
+    assert_nothing_left(sandbox, kind);
 }
 
 /// A store without a draft of an artifact and without an artifact of a kind.

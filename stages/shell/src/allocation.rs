@@ -61,15 +61,15 @@ pub fn trim_heap() {
     }
 }
 
-/// For the program's panic hook: ends the process where a new thread gets no memory for its stack
-/// of signals. The standard library panics there, outside all that could catch it.
-pub fn exit_if_a_thread_has_no_stack(info: &PanicHookInfo<'_>) {
-    if info.payload_as_str().is_some_and(is_of_a_refused_stack) {
-        exit_refused(&[b"the stack of a thread"]);
+/// For the program's panic hook: ends the process where a new thread gets no memory for its signal
+/// stack. The standard library panics there, outside all that could catch it.
+pub fn exit_if_no_signal_stack(info: &PanicHookInfo<'_>) {
+    if info.payload_as_str().is_some_and(is_refused_signal_stack) {
+        exit_refused(&[b"the signal stack of a thread"]);
     }
 }
 
-fn is_of_a_refused_stack(said: &str) -> bool {
+fn is_refused_signal_stack(said: &str) -> bool {
     said.contains("alternative stack") && said.contains("os error 12")
 }
 
@@ -115,9 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_stack_of_signals_is_known_by_its_words() {
+    fn a_refused_signal_stack_is_known_by_its_words() {
         let said = "failed to allocate an alternative stack: Cannot allocate memory (os error 12)";
-        assert!(is_of_a_refused_stack(said));
-        assert!(!is_of_a_refused_stack("Cannot allocate memory (os error 12)"));
+        assert!(is_refused_signal_stack(said));
+        assert!(!is_refused_signal_stack("Cannot allocate memory (os error 12)"));
     }
 }

@@ -441,7 +441,7 @@ pub fn run_guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
         return ExitCode::from(error.kind.exit_code());
     }
     panic::set_hook(Box::new(|info| {
-        allocation::exit_if_a_thread_has_no_stack(info);
+        allocation::exit_if_no_signal_stack(info);
         // Readers of foreign files catch panics of their decoders. A panic of a stage is reported
         // once it is known whether an input is damaged.
         if !warploom_formats::readers::tables::is_guarded() && !caught_panics::record_panic(info) {

@@ -4,7 +4,11 @@
 //! promises  a request holds everything that the stage may depend on, except its input artifacts;
 //!           `document` holds all of it but paths
 //! never     does the stage's work
-use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
 
 use serde_json::{Value, json};
 use warploom_catalog::{Attempt, Catalog, Entry, Generator, Source, entry::Task};
@@ -308,18 +312,26 @@ fn groups_digest(
             Err(StageError::new(ErrorKind::Specification, what).at(path.display()).hint(hint))
         }
         (Some(path), true) => {
-            let digest = warploom_catalog::digest_cache::digest(
-                path,
-                Some(&environment.digest_cache_path()),
-                environment.rereads_raw_files(),
-            );
             let hint =
                 "`partition.groups` is a Parquet table with the columns  node, start  and  end";
-            digest.map(Some).map_err(|error| {
-                StageError::io("read the groups of `partition.groups`", path, &error).hint(hint)
-            })
+            let read = "read the groups of `partition.groups`";
+            table_digest(environment, path, read).map_err(|error| error.hint(hint))
         }
     }
+}
+
+/// The digest of a user's table.
+fn table_digest(
+    environment: &Environment,
+    path: &Path,
+    read: &str,
+) -> Result<Option<String>, StageError> {
+    let digest = warploom_catalog::digest_cache::digest(
+        path,
+        Some(&environment.digest_cache_path()),
+        environment.rereads_raw_files(),
+    );
+    digest.map(Some).map_err(|error| StageError::io(read, path, &error))
 }
 
 /// Refuses two schemes with the same tables.
@@ -501,15 +513,9 @@ fn order_digest(
             Err(StageError::new(ErrorKind::Specification, what).at(path.display()).hint(hint))
         }
         (Some(path), true) => {
-            let digest = warploom_catalog::digest_cache::digest(
-                path,
-                Some(&environment.digest_cache_path()),
-                environment.rereads_raw_files(),
-            );
             let hint = "`reorder.order` is a table with the column  id  or an array of ids";
-            digest.map(Some).map_err(|error| {
-                StageError::io("read the order of `reorder.order`", path, &error).hint(hint)
-            })
+            let read = "read the order of `reorder.order`";
+            table_digest(environment, path, read).map_err(|error| error.hint(hint))
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use clap::builder::PossibleValuesParser;
 use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError};
-use warploom_spec::shell_word;
+use warploom_spec::{nearest, shell_word};
 
 use crate::{Chain, Environment, StageName};
 
@@ -172,7 +172,10 @@ fn read_given(
 ) -> Result<(usize, Given), StageError> {
     let found = find(environment, word).map_err(|error| {
         let stages = StageName::NAMES.join(", ");
-        let hint = error.hint.clone().unwrap_or_default();
+        let hint = match nearest(word, StageName::NAMES) {
+            Some(near) => format!("did you mean  --from {near}"),
+            None => error.hint.clone().unwrap_or_default(),
+        };
         error.hint(format!("`--from` takes a stage ({stages}) or a key; {hint}"))
     })?;
     let made = &found[0].manifest;

@@ -45,7 +45,7 @@ pub(super) fn reach<'l>(
             _ => {}
         }
     }
-    for operation in launches.flat_map(steps) {
+    for operation in launches.flat_map(|launch| launch.operation.steps()) {
         let walked = walked(operation)?;
         walked.into_iter().for_each(|direction| reach.follow(direction));
         let read = operation.reads();
@@ -54,14 +54,6 @@ pub(super) fn reach<'l>(
         hops.extend(operation.writes().iter().map(|name| (name.to_string(), after)));
     }
     Some(Reach { hops: hops.get(result).copied().unwrap_or(0), ..reach })
-}
-
-/// The operations of a launch.
-fn steps(launch: &Launch) -> &[Operation] {
-    match &launch.operation {
-        Operation::Fused { steps, .. } => steps,
-        operation => std::slice::from_ref(operation),
-    }
 }
 
 /// The edges that an operation reduces, if any; none at all of an operation that reads rows of

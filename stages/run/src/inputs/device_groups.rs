@@ -49,11 +49,12 @@ impl DeviceGroups {
         let open = |scheme: &str, table: usize, side: &Side| {
             is_used(scheme).then(|| open_table(artifact, table, side)).transpose()
         };
-        let read = [&csr.incoming, &csr.outgoing]
-            .into_iter()
-            .zip([is_used(NEIGHBOUR_GROUPS) || is_used(FILE), is_used(NEIGHBOUR_GROUPS)]);
-        for (side, _) in read.filter(|(_, is_read)| *is_read) {
-            check_side(side, csr.nodes(), &inputs.get(Kind::Csr)?.path)?;
+        let path = &inputs.get(Kind::Csr)?.path;
+        if is_used(NEIGHBOUR_GROUPS) || is_used(FILE) {
+            check_side(&csr.incoming, csr.nodes(), path)?;
+        }
+        if is_used(NEIGHBOUR_GROUPS) {
+            check_side(&csr.outgoing, csr.nodes(), path)?;
         }
         let opened = DeviceGroups {
             incoming: open(NEIGHBOUR_GROUPS, 0, &csr.incoming)?,

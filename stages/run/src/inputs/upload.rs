@@ -6,6 +6,7 @@
 //! never     makes sparse features dense; loads what no launch needs
 //! limits    memory: a copy of the features where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are transposed
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
@@ -60,6 +61,7 @@ pub fn load_data<T: Precision>(
     check_stop(stop)?;
     let order = read_order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     check_node_count(inputs, csr.nodes(), table.ids.len())?;
+    check_offsets(&csr, &inputs.get(Kind::Csr)?.path)?;
     program_inputs::check_edge_count(list, &csr, artifact)?;
     let lists = row_lists::open_row_lists(
         inputs.get(Kind::Partition)?,
@@ -166,6 +168,20 @@ fn check_node_count(inputs: &Inputs, expected: usize, found: usize) -> Result<()
         &inputs.get(Kind::Graph)?.path,
         format!("expected {expected} nodes, as the csr has, found {found}"),
     ))
+}
+
+/// Checks that the offsets of a csr ascend to the number of edges.
+fn check_offsets(csr: &Csr, path: &Path) -> Result<(), StageError> {
+    for (name, side) in [("in", &csr.incoming), ("out", &csr.outgoing)] {
+        let edges = side.neighbours.len();
+        if !side.offsets.par_windows(2).all(|pair| pair[0] <= pair[1])
+            || side.offsets.last() != Some(&(edges as u64))
+        {
+            let what = format!("{name}-edges: offsets do not ascend to {edges}");
+            return Err(StageError::damaged(path, what));
+        }
+    }
+    Ok(())
 }
 
 impl<T: Precision> Data<T> {

@@ -94,12 +94,12 @@ impl ExternalProgram {
         folder: &Path,
         printed: &Printed,
     ) -> Result<(), StageError> {
-        let entries =
-            fs::read_dir(folder).map_err(|error| StageError::io("list", folder, &error))?;
-        let mut names: Vec<String> = entries
-            .flatten()
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
+        let list = || -> io::Result<Vec<String>> {
+            fs::read_dir(folder)?
+                .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+                .collect()
+        };
+        let mut names = list().map_err(|error| StageError::io("list", folder, &error))?;
         names.sort();
         let expected = file.file_name().unwrap_or_default().to_string_lossy();
         if names != [expected.as_ref()] {
