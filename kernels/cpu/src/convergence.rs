@@ -11,8 +11,8 @@ mod tests;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
+use crate::Real;
 use crate::frontier::Run;
-use crate::{Real, Scalar};
 
 /// Up to this many elements one thread compares them faster than another thread starts.
 const ELEMENTS_ALONE: usize = 256 * 1024;
@@ -60,7 +60,7 @@ pub fn sum_changes<E: Sync>(
 }
 
 /// How many elements differ.
-pub fn changed_count<T: Scalar>(before: &[T], after: &[T]) -> u64 {
+pub fn changed_count<T: Real>(before: &[T], after: &[T]) -> u64 {
     assert_eq!(before.len(), after.len(), "both contents have the same shape");
     let differ = |(before, after): (&T, &T)| {
         u64::from(before != after && (is_number(*before) || is_number(*after)))
@@ -89,7 +89,7 @@ pub fn whole_change(before: &[i64], after: &[i64]) -> (f64, u64) {
 }
 
 #[expect(clippy::eq_op, reason = "a NaN is the element that is not itself")]
-fn is_number<T: Scalar>(element: T) -> bool {
+fn is_number<T: Real>(element: T) -> bool {
     element == element
 }
 

@@ -3,27 +3,17 @@
 //! promises  a crate that calls a generic operation of this one does not compile it again: its call
 //!           resolves to one of these methods
 //! never     does anything else
+use crate::chunk_arithmetic::Arithmetic;
 use crate::evaluate::{Call, ValuesMut};
-use crate::expression::{Bound, arithmetic::Arithmetic};
 use crate::fused_walk::{Kernel, StoredMut, Work};
 use crate::loss::Loss;
-use crate::neighbour_reduce::NeighbourReduce;
 use crate::optimizer::{Learned, Optimizer};
 use crate::product::Product;
 use crate::product_over_rows::ProductOverRows;
 use crate::sparse_product::{SparseProduct, SparseProductOverRows};
 
-/// Operations on every type of element: `Arithmetic` on chunks, and those whose code is large.
-pub trait ScalarOperations: Arithmetic {
-    /// `neighbour_reduce::neighbour_reduce`.
-    fn run_neighbour_reduce(out: &mut [Self], work: &NeighbourReduce<Self>);
-
-    /// `elementwise::elementwise`.
-    fn run_elementwise(out: &mut [Self], expression: &Bound<Self>, rows: usize, columns: usize);
-}
-
-/// Operations on reals.
-pub trait RealOperations: Sized {
+/// Operations on reals: `Arithmetic` on chunks, and those whose code is large.
+pub trait RealOperations: Arithmetic {
     /// `fused_walk::fused`.
     fn run_fused(
         kernel: &Kernel<Self>,
@@ -52,20 +42,6 @@ pub trait RealOperations: Sized {
 
     /// `optimizer::optimize`.
     fn run_optimize(learned: Learned<Self>, gradient: &[Self], optimizer: &Optimizer, step: u64);
-}
-
-macro_rules! of_scalars {
-    ($($scalar:ty),+) => {$(
-        impl ScalarOperations for $scalar {
-            fn run_neighbour_reduce(out: &mut [Self], work: &NeighbourReduce<Self>) {
-                crate::neighbour_reduce::neighbour_reduce_of_type(out, work);
-            }
-
-            fn run_elementwise(out: &mut [Self], expression: &Bound<Self>, rows: usize, columns: usize) {
-                crate::elementwise::elementwise_of_type(out, expression, rows, columns);
-            }
-        }
-    )+};
 }
 
 macro_rules! of_reals {
@@ -106,5 +82,4 @@ macro_rules! of_reals {
     )+};
 }
 
-of_scalars!(f32, f64, u32);
 of_reals!(f32, f64);

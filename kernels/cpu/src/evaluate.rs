@@ -86,7 +86,7 @@ pub enum Part<'a, T> {
 pub struct EdgeList<'a> {
     /// Where the edges of a vertex start; one more than there are vertices.
     pub offsets: &'a [u64],
-    /// Edge ids.
+    /// Edge ids; empty where no operation asks for the number of an edge.
     pub edges: &'a [u32],
     /// The vertex at the other end.
     pub far: &'a [u32],

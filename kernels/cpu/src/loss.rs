@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use warploom_ir::{Loss as LossKind, Unary};
 
 use crate::Real;
-use crate::expression::arithmetic::Source;
+use crate::chunk_arithmetic::Source;
 use crate::row_tasks::{assert_shape, rows_per_task};
 
 /// The operands of a loss.

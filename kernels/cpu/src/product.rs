@@ -1,4 +1,4 @@
-//! product: `out = epilogue(left @ right)` for a tall left and a small right operand.
+//! product: `out = left @ right` for a tall left and a small right operand.
 //!
 //! promises  blocks of rows depend on sizes only, each is one sequential product; an empty inner
 //!           axis gives 0
@@ -12,8 +12,6 @@ mod tests;
 
 pub use cpu::product;
 pub(crate) use cpu::product_of_type;
-
-use crate::expression::Bound;
 
 /// How the right operand of a product is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +37,4 @@ pub struct Product<'a, T> {
     pub inner: usize,
     /// Columns of out.
     pub columns: usize,
-    /// Applied to each element of the result.
-    pub epilogue: Bound<'a, T>,
 }

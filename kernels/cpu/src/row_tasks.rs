@@ -1,26 +1,8 @@
-//! row_tasks: splits rows into parallel tasks; and `Adjacency`, the graph as operations see it.
+//! row_tasks: splits rows into parallel tasks.
 //!
 //! promises  every split depends on sizes and offsets only, never on the number of threads
 //! never     copies a row; assigns tasks to threads (rayon does)
-use crate::Scalar;
-
-/// One direction of a graph: the entries of row v are `neighbours[offsets[v]..offsets[v + 1]]`.
-#[derive(Clone, Copy, Debug)]
-pub struct Adjacency<'a, T> {
-    /// Where the entries of a row start; one more than there are rows.
-    pub offsets: &'a [u64],
-    /// The row that each entry reads.
-    pub neighbours: &'a [u32],
-    /// The weight of each entry, in the same order; `None` where all are 1.
-    pub weights: Option<&'a [T]>,
-}
-
-impl<T> Adjacency<'_, T> {
-    /// Number of rows.
-    pub fn rows(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-}
+use crate::Real;
 
 /// Elements per task where rows have no skew: 128 KiB of f32, of which an L2 holds several.
 const TASK_ELEMENTS: usize = 32 * 1024;
@@ -113,7 +95,7 @@ fn first_row_at(offsets: &[u64], target: u64) -> usize {
 }
 
 /// Panics unless `slice` has `rows * columns` elements; `what` names it.
-pub(crate) fn assert_shape<T: Scalar>(slice: &[T], rows: usize, columns: usize, what: &str) {
+pub(crate) fn assert_shape<T: Real>(slice: &[T], rows: usize, columns: usize, what: &str) {
     assert!(
         rows.checked_mul(columns) == Some(slice.len()),
         "{what} has {rows} rows x {columns} columns, found {} elements",

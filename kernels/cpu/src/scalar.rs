@@ -1,55 +1,49 @@
 //! scalar: the element types of a run.
 //!
-//! promises  `Scalar` is f32, f64 (the run's dtype) or u32 (node ids); `Real` is f32 or f64; both
-//!           traits are sealed. A NaN operand makes `smaller` and `larger` NaN, in either order;
-//!           `exponential` of f32 has the same bits on every CPU
+//! promises  `Real` is f32 or f64, and sealed. A NaN operand makes `smaller` and `larger` NaN, in
+//!           either order; `exponential` of f32 has the same bits on every CPU
 //! never     uses fused multiply-add, so that sums have the same bits on every CPU
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use warploom_launch::Element;
-
-use crate::element_types::{RealOperations, ScalarOperations};
-
-/// An element of a buffer: f32, f64 or u32 (a node id, with `u32::MAX` beyond every id).
-pub trait Scalar:
-    ScalarOperations + Copy + Debug + Default + PartialEq + PartialOrd + Send + Sync + bytemuck::Pod
-{
-    /// Its name in the launch list.
-    const ELEMENT: Element;
-    /// Sum over no elements.
-    const ZERO: Self;
-    /// The message of an edge without source and weight.
-    const ONE: Self;
-    /// Minimum over no elements: infinity, or the sentinel.
-    const LARGEST: Self;
-    /// Maximum over no elements: minus infinity, or id 0.
-    const SMALLEST: Self;
-
-    /// Sum; wraps for ids, which no valid launch list sums.
-    fn plus(self, other: Self) -> Self;
-    /// Product; wraps for ids, which no valid launch list multiplies.
-    fn times(self, other: Self) -> Self;
-    /// Minimum; NaN if either is.
-    fn smaller(self, other: Self) -> Self;
-    /// Maximum; NaN if either is.
-    fn larger(self, other: Self) -> Self;
-    /// This number as an element: rounded for floats; `None` if no id. Infinity is the sentinel.
-    fn constant(number: f64) -> Option<Self>;
-    /// As f64; exact.
-    fn widened(self) -> f64;
-}
+use crate::element_types::RealOperations;
 
 /// A differentiable element: f32 or f64.
 pub trait Real:
-    Scalar
-    + RealOperations
+    RealOperations
+    + Copy
+    + Debug
+    + Default
+    + PartialEq
+    + PartialOrd
+    + Send
+    + Sync
+    + bytemuck::Pod
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
     + Neg<Output = Self>
 {
+    /// Sum over no elements.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+    /// Minimum over no elements.
+    const LARGEST: Self;
+    /// Maximum over no elements.
+    const SMALLEST: Self;
+
+    /// Sum.
+    fn plus(self, other: Self) -> Self;
+    /// Product.
+    fn times(self, other: Self) -> Self;
+    /// Minimum; NaN if either is.
+    fn smaller(self, other: Self) -> Self;
+    /// Maximum; NaN if either is.
+    fn larger(self, other: Self) -> Self;
+    /// As f64; exact.
+    fn widened(self) -> f64;
     /// Rounded to this type.
     fn rounded(number: f64) -> Self;
     /// Rounded to f32.
@@ -67,8 +61,7 @@ pub trait Real:
 
 macro_rules! real {
     ($real:ident, $exp:ident) => {
-        impl Scalar for $real {
-            const ELEMENT: Element = Element::Real;
+        impl Real for $real {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const LARGEST: Self = $real::INFINITY;
@@ -94,17 +87,11 @@ macro_rules! real {
                 if other > self || other.is_nan() { other } else { self }
             }
 
-            fn constant(number: f64) -> Option<Self> {
-                Some(number as $real)
-            }
-
             #[inline(always)]
             fn widened(self) -> f64 {
                 self as f64
             }
-        }
 
-        impl Real for $real {
             #[inline(always)]
             fn rounded(number: f64) -> Self {
                 number as $real
@@ -140,47 +127,6 @@ macro_rules! real {
 
 real!(f32, exp_f32);
 real!(f64, exp_f64);
-
-impl Scalar for u32 {
-    const ELEMENT: Element = Element::Id;
-    const ZERO: Self = 0;
-    const ONE: Self = 1;
-    const LARGEST: Self = u32::MAX;
-    const SMALLEST: Self = 0;
-
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self.wrapping_add(other)
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        self.wrapping_mul(other)
-    }
-
-    #[inline(always)]
-    fn smaller(self, other: Self) -> Self {
-        self.min(other)
-    }
-
-    #[inline(always)]
-    fn larger(self, other: Self) -> Self {
-        self.max(other)
-    }
-
-    fn constant(number: f64) -> Option<Self> {
-        if number == f64::INFINITY {
-            return Some(u32::MAX);
-        }
-        (number.fract() == 0.0 && (0.0..f64::from(u32::MAX)).contains(&number))
-            .then_some(number as u32)
-    }
-
-    #[inline(always)]
-    fn widened(self) -> f64 {
-        f64::from(self)
-    }
-}
 
 /// e^a in f32: a polynomial in f64 on a - n ln 2, times 2^n, rounded once. A form in f32 alone is
 /// faster and off by up to an ulp, which the first steps of Adam make visible where a gradient is

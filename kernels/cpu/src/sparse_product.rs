@@ -1,6 +1,6 @@
 //! sparse_product: products with sparse features (SpMM), with dropout of the values.
 //!
-//! `sparse_product`            `out = epilogue(dropout(features) @ right^T)`, right `[columns of out, features]`
+//! `sparse_product`            `out = dropout(features) @ right^T`, right `[columns of out, features]`
 //! `sparse_product_over_rows`  `out = left^T @ dropout(features)`: the gradient of that weight
 //!
 //! promises  values are added in the order of the row (of the column, for the gradient), so that
@@ -19,7 +19,6 @@ pub use cpu::{sparse_product, sparse_product_over_rows};
 pub(crate) use cpu::{sparse_product_of_type, sparse_product_over_rows_of_type};
 use warploom_launch::Dropout;
 
-use crate::expression::Bound;
 use crate::random::dropout::DrawContext;
 use crate::row_tasks::balanced_units;
 
@@ -100,10 +99,10 @@ pub struct SparseProduct<'a, T> {
     pub right: &'a [T],
     /// Columns of out.
     pub columns: usize,
-    /// Dropout of the features, if any; drawn in the epilogue's context.
+    /// Dropout of the features, if any.
     pub dropout: Option<Dropout>,
-    /// Applied to each element of the result.
-    pub epilogue: Bound<'a, T>,
+    /// What dropout draws from.
+    pub context: DrawContext<'a>,
 }
 
 /// The operands of a sparse product over rows.

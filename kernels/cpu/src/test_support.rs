@@ -5,8 +5,8 @@
 use rayon::ThreadPoolBuilder;
 use warploom_test_support::graphs::{EdgeList, degenerate_graphs};
 
+use crate::Real;
 use crate::random::philox4x32;
-use crate::{Adjacency, Real, Scalar};
 
 /// Widths that cover every path: each register tile, one less and one more, and several tiles.
 pub(crate) const WIDTHS: [usize; 14] = [1, 2, 3, 7, 8, 16, 31, 32, 33, 64, 65, 100, 128, 256];
@@ -37,19 +37,6 @@ impl Graph {
     pub(crate) fn rows(&self) -> usize {
         self.offsets.len() - 1
     }
-
-    pub(crate) fn adjacency<'a, T>(&'a self, weights: Option<&'a [T]>) -> Adjacency<'a, T> {
-        Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights }
-    }
-
-    /// Boundaries after every third row, with an empty unit first.
-    pub(crate) fn units(&self) -> Vec<u32> {
-        let rows = self.rows() as u32;
-        let mut units = vec![0];
-        units.extend((0..rows).step_by(3));
-        units.push(rows);
-        units
-    }
 }
 
 /// Degenerate graphs, whose rows are in-edges, and a random one.
@@ -71,20 +58,17 @@ pub(crate) fn random_graph(rows: usize, edges: usize, seed: u64) -> Graph {
     Graph::new("random", rows, &(0..edges as u32).map(edge).collect::<Vec<_>>())
 }
 
-/// Numbers in [-1, 1), or ids below 1000.
-pub(crate) fn numbers<T: Scalar>(count: usize, seed: u32) -> Vec<T> {
+/// Numbers in [-1, 1).
+pub(crate) fn numbers<T: Real>(count: usize, seed: u32) -> Vec<T> {
     let number = |index: u32| {
         let word = philox4x32::<10>([index, 0, 0, 0], [seed, 0])[0];
-        let real = f64::from(word) / 2f64.powi(31) - 1.0;
-        T::constant(real)
-            .or_else(|| T::constant(f64::from(word % 1000)))
-            .expect("a number of either kind")
+        T::rounded(f64::from(word) / 2f64.powi(31) - 1.0)
     };
     (0..count as u32).map(number).collect()
 }
 
 /// The result in pools of 1, 2 and 5 threads, asserted to have the same bits.
-pub(crate) fn run_in_pools<T: Scalar>(make: impl Fn() -> Vec<T> + Sync) -> Vec<T> {
+pub(crate) fn run_in_pools<T: Real>(make: impl Fn() -> Vec<T> + Sync) -> Vec<T> {
     let run = |threads| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(&make)

@@ -164,7 +164,6 @@ impl Parameters {
 pub(super) fn stored(element: Element) -> &'static str {
     match element {
         Element::Real | Element::Half(_) => "real",
-        Element::Id => "unsigned",
         Element::Whole(_) => "whole",
     }
 }

@@ -371,14 +371,6 @@ impl Unit<'_> {
 
             // `WalkLowering::lower_step` reports the operations that no walk supports.
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.decide_walk(),
-            Operation::NeighbourReduce { .. }
-            | Operation::Product { .. }
-            | Operation::ProductOverRows { .. }
-            | Operation::Elementwise { .. }
-            | Operation::SumOverRows { .. } => {
-                let words = self.launch.operation.describe();
-                Err(NoKernel::new(format!("{words} is for the CPU alone")))
-            }
         }
     }
 

@@ -181,7 +181,6 @@ impl SizeCounts {
         let width = match buffer.element {
             Element::Real => self.bytes_per_real,
             Element::Half(_) => 2,
-            Element::Id => 4,
             Element::Whole(_) => 8,
         };
         self.rows(buffer).saturating_mul(buffer.stride(self.bytes_per_real)).saturating_mul(width)

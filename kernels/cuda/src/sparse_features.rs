@@ -11,7 +11,7 @@ use super::lane_layout::{Lanes, plain_lanes, vector_of, widest_vector};
 use super::operators::dropout_threshold;
 use super::source_text::{KernelBody, KernelDraft, Printer};
 use super::{Argument, Blocks, Cut, ListPart, NoKernel, ScheduleKind, THREADS, Unit, WalkedLists};
-use warploom_launch::{Dropout, Expression, Operation, Role, Rows};
+use warploom_launch::{Dropout, Operation, Role, Rows};
 use warploom_tuning as tuning;
 
 /// A walk over the nonzeros of features, by rows or by columns.
@@ -26,15 +26,10 @@ struct FeatureWalk<'a> {
 impl Unit<'_> {
     /// Decides on features times a weight that is stored transposed.
     pub(super) fn decide_sparse_product(&mut self) -> Result<(), NoKernel> {
-        let Operation::SparseProduct { out, left, right, dropout, epilogue } =
-            &self.launch.operation
-        else {
+        let Operation::SparseProduct { out, left, right, dropout } = &self.launch.operation else {
             return Err(refuse_product());
         };
         let (columns, inner) = (self.columns(out)?, self.columns(left)?);
-        if *epilogue != Expression::Made {
-            return Err(NoKernel::new("a sparse product with an epilogue".to_owned()));
-        }
         if columns == 0 {
             return Ok(());
         }

@@ -440,7 +440,6 @@ fn cast_stored(element: Element, kind: Type, loaded: &str) -> String {
     match (element, kind) {
         (Element::Real | Element::Half(_), _) => loaded.to_owned(),
         (_, Type::Bool) => format!("{loaded} != 0"),
-        (Element::Id, _) => format!("(whole){loaded}"),
         _ => loaded.to_owned(),
     }
 }

@@ -8,10 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Body, Buffer, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over,
-    Role, Rows, Schedule, View,
+    Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View,
 };
-use crate::GraphFacts;
+use crate::{GraphFacts, walked_direction};
 use warploom_ir::{Direction, Op};
 use warploom_tuning as tuning;
 
@@ -32,8 +31,31 @@ impl LaunchList {
     }
 }
 
-/// The most edges of walks of compiled lists: 32-bit ids of edges that are read from both ends.
-pub const COMPILED_EDGES_MAX: u64 = u32::MAX as u64 / 2;
+/// The largest number of edges that 32 bits count.
+const COUNTED_MAX: u64 = u32::MAX as u64;
+
+/// How far beyond the last edge a GPU's walk counts, at most: it takes edges in chunks, and shares
+/// those of a row among all groups of many blocks.
+const COUNTED_AHEAD: u64 = 1 << 24;
+
+impl LaunchList {
+    /// The most edges of a graph that this list can run on; none where nothing has a bound. Ids of
+    /// edges, rows of edges and, on a GPU, offsets have 32 bits; where both directions are walked,
+    /// out-edges are numbered after all in-edges.
+    pub fn most_edges(&self, on_gpu: bool) -> Option<u64> {
+        let needs = ListNeeds::from_list(self);
+        let has_rows = |wanted: Rows| self.buffers.iter().any(|buffer| buffer.rows == wanted);
+        let numbered = needs.ids || has_rows(Rows::Edges) || has_rows(Rows::EdgesTwice);
+        let walked = needs.incoming || needs.outgoing;
+        let twice = has_rows(Rows::EdgesTwice)
+            || self
+                .launches()
+                .iter()
+                .any(|launch| walked_direction(&launch.operation) == Some(Direction::Both));
+        let most = COUNTED_MAX - if on_gpu { COUNTED_AHEAD } else { 0 };
+        (numbered || (on_gpu && walked)).then_some(if twice { most / 2 } else { most })
+    }
+}
 
 /// The edge lists that evaluated operations, and tables of returned lists, need: lists by vertex in
 /// the order of edge ids, and the ends and relations of edges by id.
@@ -43,6 +65,8 @@ pub struct ListNeeds {
     pub incoming: bool,
     /// Out-edges of each vertex.
     pub outgoing: bool,
+    /// The ids of these edges: walks that read or make a row of an edge, and operations alone.
+    pub ids: bool,
     /// Source and target of each edge.
     pub ends: bool,
     /// Relation of each edge.
@@ -73,8 +97,10 @@ impl ListNeeds {
         let mut lists = ListNeeds::default();
         for launch in launches {
             match &launch.operation {
-                Operation::Fused { over, steps, .. } => {
-                    steps.iter().for_each(|step| lists.add_step(step, Some(*over)))
+                Operation::Fused { over, locals, steps } => {
+                    steps.iter().for_each(|step| lists.add_step(step, Some(*over)));
+                    lists.ids |= matches!(over, Over::EdgesOf(_))
+                        && steps.iter().any(|step| numbers_edges(step, locals, list));
                 }
                 operation => lists.add_step(operation, None),
             }
@@ -110,6 +136,7 @@ impl ListNeeds {
             }
             _ => None,
         };
+        self.ids |= over.is_none() && walked.is_some();
         self.incoming |= walked.is_some_and(|edges| edges.direction != Direction::Out);
         self.outgoing |= walked.is_some_and(|edges| edges.direction != Direction::In);
         self.relations |= walked.is_some_and(|edges| edges.relation.is_some());
@@ -121,7 +148,8 @@ impl ListNeeds {
     /// Bytes of the lists by vertex, which a run on a CPU maps.
     pub(super) fn mapped_bytes(self, facts: &GraphFacts) -> u64 {
         let offsets = facts.nodes.saturating_add(1).saturating_mul(8);
-        let list = offsets.saturating_add(facts.edges.saturating_mul(2 * INDEX));
+        let of_edge = if self.ids { 2 * INDEX } else { INDEX };
+        let list = offsets.saturating_add(facts.edges.saturating_mul(of_edge));
         let directions = u64::from(self.incoming) + u64::from(self.outgoing);
         list.saturating_mul(directions)
     }
@@ -136,22 +164,23 @@ impl ListNeeds {
     }
 }
 
-/// Which arrays of one direction's CSR are read.
-struct CsrReads {
-    offsets: bool,
-    neighbours: bool,
-    weights: bool,
-}
-
-impl CsrReads {
-    fn bytes(self, facts: &GraphFacts) -> u64 {
-        let offsets =
-            if self.offsets { GraphFacts::bytes_of_offsets(facts.nodes, facts.edges) } else { 0 };
-        let neighbours = if self.neighbours { facts.edges.saturating_mul(INDEX) } else { 0 };
-        let weights =
-            if self.weights { facts.edges.saturating_mul(facts.bytes_per_real) } else { 0 };
-        sum([offsets, neighbours, weights])
-    }
+/// Whether a step of a walk over edges of vertices asks for the number of an edge: for its row in a
+/// buffer, for what is drawn for it, or for its relation.
+fn numbers_edges(step: &Operation, locals: &[Buffer], list: &LaunchList) -> bool {
+    let Operation::Evaluate { out, op, inputs, .. } = step else { return true };
+    let is_of_edges = |buffers: &[Buffer], name: &str| {
+        buffers.iter().any(|buffer| {
+            buffer.name == name && matches!(buffer.rows, Rows::Edges | Rows::EdgesTwice)
+        })
+    };
+    let reads = inputs.iter().flat_map(Operand::rows);
+    let by_relation = matches!(op, Op::Reduce(_, edges) if edges.relation.is_some());
+    let drawn = matches!(op, Op::Dropout { .. })
+        && (is_of_edges(locals, out) || is_of_edges(&list.buffers, out));
+    by_relation
+        || drawn
+        || is_of_edges(&list.buffers, out)
+        || reads.into_iter().any(|rows| is_of_edges(&list.buffers, &rows.buffer))
 }
 
 /// Minimum bytes that an operation reads and writes. Names that are not declared count as 0.
@@ -174,34 +203,13 @@ pub(super) fn moved(
     let reads = operation.reads();
     // A gathered source counts per edge or nonzero, everything else once.
     let gathered: Option<&str> = match operation {
-        Operation::NeighbourReduce { source, .. } => source.as_deref(),
         Operation::SparseProduct { right, .. } => Some(right),
         Operation::SparseProductOverRows { left, .. } => Some(left),
         _ => None,
     };
-    let loaded_again = operation.expression().is_some_and(|expression| loads(expression, gathered));
-    let once = sum(reads
-        .iter()
-        .filter(|name| gathered != Some(&***name) || loaded_again)
-        .map(|name| size(name)));
+    let once = sum(reads.iter().filter(|name| gathered != Some(&***name)).map(|name| size(name)));
     let written = sum(operation.writes().iter().map(|name| size(name)));
     let extra = match operation {
-        Operation::NeighbourReduce { source, direction, factor, .. } => {
-            let walk = CsrReads {
-                offsets: true,
-                neighbours: source.is_some(),
-                weights: *factor == EdgeFactor::Weight,
-            };
-            let element = source
-                .as_deref()
-                .and_then(|name| index.get(name))
-                .map_or(0, |buffer| width(buffer.element, facts));
-            let rows = source.as_deref().map_or(0, |name| {
-                columns(name).saturating_mul(element).saturating_mul(facts.edges)
-            });
-            let passes = if *direction == Direction::Both { 2 } else { 1 };
-            walk.bytes(facts).saturating_add(rows).saturating_mul(passes)
-        }
         Operation::SparseProduct { out, left, .. } => {
             gathered_by_nonzero(columns(out), index.get(left.as_str()).copied(), facts)
         }
@@ -294,13 +302,6 @@ fn fused(
     sum([gathered, once, written, walk])
 }
 
-fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
-    let mut found = false;
-    expression
-        .walk(&mut |part| found |= matches!(part, Expression::Load(name) if wanted == Some(name)));
-    found
-}
-
 /// Nonzeros of sparse features.
 pub(super) fn nonzeros(buffer: &Buffer, facts: &GraphFacts) -> u64 {
     match buffer.role {
@@ -323,13 +324,9 @@ pub(super) fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) ->
         return Schedule::Whole;
     };
     match (operation, out.rows) {
-        (Operation::NeighbourReduce { .. }, _) => Schedule::PartitionRows,
-        (
-            Operation::ProductOverRows { .. }
-            | Operation::SparseProductOverRows { .. }
-            | Operation::SumOverRows { .. },
-            _,
-        ) => Schedule::RowBlocks(tuning::cpu_block_rows()),
+        (Operation::SparseProductOverRows { .. }, _) => {
+            Schedule::RowBlocks(tuning::cpu_block_rows())
+        }
         (Operation::Fused { over: Over::EdgesOf(_), .. }, _) => Schedule::PartitionRows,
         (Operation::Fused { .. }, _) => Schedule::RowBlocks(tuning::cpu_block_rows()),
         (Operation::Evaluate { op: Op::Reduce(..) | Op::Fold(..), .. }, _) => {
@@ -366,7 +363,6 @@ pub fn width(element: Element, facts: &GraphFacts) -> u64 {
     match element {
         Element::Real => facts.bytes_per_real,
         Element::Half(_) => 2,
-        Element::Id => INDEX,
         Element::Whole(_) => 8,
     }
 }
@@ -420,10 +416,6 @@ impl LaunchList {
         let looked = GatherFinder { index: &index, facts };
         let operation = &launch.operation;
         let gathers = match operation {
-            Operation::NeighbourReduce { source: Some(source), direction, .. } => looked
-                .rows(source, facts.edges.saturating_mul(passes(*direction)))
-                .into_iter()
-                .collect(),
             Operation::SparseProduct { left, right, .. } => looked.rows_of_weight(left, right),
             Operation::SparseProductOverRows { left, right, .. } => {
                 looked.rows(left, looked.entries(right)).into_iter().collect()
@@ -567,8 +559,6 @@ impl GatherFinder<'_> {
         let columns = |name: &str| buffer(name).map_or(0, |buffer| buffer.columns);
         let twice = |first: u64, second: u64| first.saturating_mul(second).saturating_mul(2);
         match operation {
-            Operation::Product { out, left, .. } => twice(size(out), columns(left)),
-            Operation::ProductOverRows { left, right, .. } => twice(size(left), columns(right)),
             Operation::SparseProduct { out, left, .. } => twice(self.entries(left), columns(out)),
             Operation::SparseProductOverRows { left, right, .. } => {
                 twice(self.entries(right), columns(left))

@@ -33,7 +33,6 @@ fn is_of_listed_edges(op: &Op) -> bool {
 /// Whether an operation walks the edges of rows.
 pub fn walks_rows(operation: &Operation) -> bool {
     match operation {
-        Operation::NeighbourReduce { .. } => true,
         Operation::Fused { over, .. } => matches!(over, Over::EdgesOf(_)),
         Operation::Evaluate { op, .. } => matches!(op, Op::Reduce(..)) || is_of_listed_edges(op),
         _ => false,
@@ -52,7 +51,6 @@ pub fn edge_visits(operation: &Operation) -> usize {
 /// The edges that an operation walks by rows.
 pub fn walked_direction(operation: &Operation) -> Option<Direction> {
     match operation {
-        Operation::NeighbourReduce { direction, .. } => Some(*direction),
         Operation::Fused { over: Over::EdgesOf(direction), .. } => Some(*direction),
         Operation::Evaluate { op, .. } => reduced(op).map(|edges| edges.direction),
         _ => None,
@@ -63,7 +61,6 @@ pub fn walked_direction(operation: &Operation) -> Option<Direction> {
 /// in one direction, and combines them in any association.
 pub fn groups_direction(operation: &Operation) -> Option<Direction> {
     let direction = match operation {
-        Operation::NeighbourReduce { direction, .. } => *direction,
         Operation::Fused { over: Over::EdgesOf(direction), steps, .. } if passes(steps) == 1 => {
             *direction
         }

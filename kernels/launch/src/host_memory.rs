@@ -13,12 +13,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::cost::{ListNeeds, buffer_bytes, nonzeros, sum, width};
-use super::{
-    Body, Buffer, Course, EdgeFactor, EdgeLength, Element, Launch, LaunchList, Operation, Role,
-    Rows,
-};
+use super::{Body, Buffer, Course, EdgeLength, Element, Launch, LaunchList, Operation, Role, Rows};
 use crate::GraphFacts;
-use warploom_ir::{Direction, Input, Op};
+use warploom_ir::{Input, Op};
 
 // These are fitted: tests/bench/record/2026-11-28-amd-epyc-2-cores-peak-memory.
 /// Memory of a process before it opens a graph, including its first thread.
@@ -88,8 +85,6 @@ pub struct Needs {
     pub incoming: bool,
     /// Out-edges.
     pub outgoing: bool,
-    /// In-edges, then out-edges, in one launch.
-    pub both: bool,
     /// Weights of edges.
     pub weights: bool,
     /// Sparse features by columns.
@@ -111,16 +106,8 @@ impl Needs {
             (needs.incoming, needs.outgoing) = (true, true);
         }
         for launch in list.launches() {
-            match &launch.operation {
-                Operation::NeighbourReduce { direction, factor, .. } => {
-                    needs.incoming |= *direction != Direction::Out;
-                    needs.outgoing |= *direction != Direction::In;
-                    needs.both |= *direction == Direction::Both;
-                    needs.weights |= *factor == EdgeFactor::Weight;
-                }
-                Operation::SparseProductOverRows { .. } => needs.sparse_by_columns = true,
-                _ => {}
-            }
+            needs.sparse_by_columns |=
+                matches!(launch.operation, Operation::SparseProductOverRows { .. });
         }
         needs
     }

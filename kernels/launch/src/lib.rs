@@ -6,20 +6,18 @@
 //! never     says how many threads or blocks there are; contains data
 //!
 //! Values are rows: a buffer has `rows` x `columns` elements, row-major, in the order of the
-//! permuted graph. Element-wise arithmetic is an `Expression`, either a launch of its own or the
-//! epilogue of a sum or a product, applied to each element while it is in registers.
+//! permuted graph. Operations are those of the compiler's IR, one a launch, or several fused into one
+//! walk; products with sparse features are two of their own.
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use warploom_ir::{Binary, Direction, Half, Init, Loss, Unary};
+use warploom_ir::{Direction, Half, Init, Loss};
 use warploom_tuning as tuning;
 
 mod arena;
 mod buffer_access;
-pub mod builtin;
 mod cost;
-mod expression_names;
 mod facts;
 mod frontier;
 pub mod fuse;
@@ -39,8 +37,7 @@ mod validate;
 pub use arena::{ALIGNMENT, Arena, BufferPlace, Peak};
 pub use buffer_access::{gradient_buffer, parameter_buffer};
 pub use cost::width;
-pub use cost::{BufferReads, COMPILED_EDGES_MAX, Gathered, ListNeeds, Work};
-pub use expression_names::{binary_name, unary_name};
+pub use cost::{BufferReads, Gathered, ListNeeds, Work};
 pub use facts::GraphFacts;
 pub use frontier::frontier;
 pub use group_walks::{
@@ -193,8 +190,6 @@ pub enum Element {
     Real,
     /// The same, stored as 16-bit floats; only fused walks write and read it.
     Half(Half),
-    /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel, larger than every id.
-    Id,
     /// A bool (0 or 1), an int or an id, stored as a signed 64-bit integer; never `Type::Real`.
     Whole(warploom_ir::Type),
 }
@@ -367,74 +362,11 @@ pub enum Schedule {
     Whole,
 }
 
-/// How messages are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Combine {
-    /// Sum; 0 over nothing. In the order of the row, or another that depends only on the row's
-    /// length and the number of columns.
-    Sum,
-    /// Minimum; infinity (ids: the sentinel) over nothing.
-    Min,
-    /// Maximum; minus infinity over nothing. Floats only.
-    Max,
-}
-
-/// The factor of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EdgeFactor {
-    /// None.
-    One,
-    /// The edge's weight.
-    Weight,
-}
-
 /// The operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operation {
-    /// `out[v, :] = epilogue(combine over edges of v: factor * source[u, :])`; without `source`,
-    /// the message is 1.
-    NeighbourReduce {
-        /// Written, one row per node; as wide as `source` (1 without).
-        out: BufferName,
-        /// Read, one row per node.
-        source: Option<BufferName>,
-        /// Which edges.
-        direction: Direction,
-        /// How messages are combined.
-        combine: Combine,
-        /// The factor of a message.
-        factor: EdgeFactor,
-        /// Applied to each element of the result.
-        epilogue: Expression,
-    },
-    /// `out = epilogue(left @ right)` with left rows x k and right k x columns; `right_transposed`:
-    /// right is columns x k, as a `[out, in]` weight is.
-    Product {
-        /// Written.
-        out: BufferName,
-        /// A tall matrix.
-        left: BufferName,
-        /// A parameter.
-        right: BufferName,
-        /// Whether right is stored `[columns of out, k]`.
-        right_transposed: bool,
-        /// Applied to each element of the result.
-        epilogue: Expression,
-    },
-    /// `out = left^T @ right`, summed over all rows in a fixed order: the gradient of a `[out, in]`
-    /// weight with left the gradient of the product's result and right its input.
-    ProductOverRows {
-        /// Written, columns of left x columns of right.
-        out: BufferName,
-        /// rows x m.
-        left: BufferName,
-        /// rows x n.
-        right: BufferName,
-    },
-    /// `Product` with the sparse features as left operand, after dropout of each value.
+    /// `out = left @ right^T`, with the sparse features as left operand, after dropout of each value.
     SparseProduct {
         /// Written.
         out: BufferName,
@@ -444,10 +376,9 @@ pub enum Operation {
         right: BufferName,
         /// Dropout of the features, if any.
         dropout: Option<Dropout>,
-        /// Applied to each element of the result.
-        epilogue: Expression,
     },
-    /// `ProductOverRows` with the sparse features as right operand, after the same dropout.
+    /// `out = left^T @ right`, summed over all rows in a fixed order, with the sparse features as
+    /// right operand, after the same dropout: the gradient of that parameter.
     SparseProductOverRows {
         /// Written, columns of left x columns of the features.
         out: BufferName,
@@ -457,20 +388,6 @@ pub enum Operation {
         right: BufferName,
         /// Dropout of the features, if any.
         dropout: Option<Dropout>,
-    },
-    /// `out[r, c] = expression`, no `made`.
-    Elementwise {
-        /// Written.
-        out: BufferName,
-        /// The expression.
-        expression: Expression,
-    },
-    /// `out[0, c] = sum over rows of source[r, c]`, in a fixed order.
-    SumOverRows {
-        /// Written, one row.
-        out: BufferName,
-        /// Read.
-        source: BufferName,
     },
     /// `out = op(inputs)`, as `interpret` defines the operation. Inputs and constants need no
     /// launch of their own.
@@ -580,29 +497,6 @@ pub struct Dropout {
     pub site: u32,
 }
 
-/// Element-wise arithmetic on one element at (row, column). A buffer with one column or one row is
-/// broadcast.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Expression {
-    /// The element that the launch computed before its epilogue.
-    Made,
-    /// A constant.
-    Constant(f64),
-    /// An element of a buffer.
-    Load(BufferName),
-    /// The node's row in the graph artifact: `v.id`. Only for `Element::Id`.
-    Id,
-    /// A unary operator.
-    Unary(#[serde(with = "expression_names::unary")] Unary, Box<Expression>),
-    /// A binary operator.
-    Binary(#[serde(with = "expression_names::binary")] Binary, Box<Expression>, Box<Expression>),
-    /// The second where the first is not 0, else the third.
-    Select(Box<Expression>, Box<Expression>, Box<Expression>),
-    /// Dropout of the operand.
-    Dropout(Dropout, Box<Expression>),
-}
-
 /// One returned value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -689,55 +583,5 @@ impl Operand {
                 warploom_ir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
             }
         }
-    }
-}
-
-impl Expression {
-    /// The identity epilogue.
-    pub fn identity() -> Self {
-        Expression::Made
-    }
-
-    /// Element of a buffer.
-    pub fn load(name: impl Into<BufferName>) -> Self {
-        Expression::Load(name.into())
-    }
-
-    /// A unary operator.
-    pub fn unary(operator: Unary, operand: Expression) -> Self {
-        Expression::Unary(operator, Box::new(operand))
-    }
-
-    /// A binary operator.
-    pub fn binary(operator: Binary, left: Expression, right: Expression) -> Self {
-        Expression::Binary(operator, Box::new(left), Box::new(right))
-    }
-
-    /// `self * right`
-    pub fn times(self, right: Expression) -> Self {
-        Expression::binary(Binary::Multiply, self, right)
-    }
-
-    /// `self + right`
-    pub fn plus(self, right: Expression) -> Self {
-        Expression::binary(Binary::Add, self, right)
-    }
-
-    /// Dropout of `self`, or `self` without dropout.
-    pub fn dropped(self, dropout: Option<Dropout>) -> Self {
-        match dropout {
-            Some(dropout) => Expression::Dropout(dropout, Box::new(self)),
-            None => self,
-        }
-    }
-
-    /// `taken` where `self` is above 0, else 0.
-    pub fn if_positive(self, taken: Expression) -> Self {
-        let condition = Expression::unary(Unary::Positive, self);
-        Expression::Select(
-            Box::new(condition),
-            Box::new(taken),
-            Box::new(Expression::Constant(0.0)),
-        )
     }
 }

@@ -392,13 +392,7 @@ impl<'a> Lowering<'a> {
                 };
                 let (left, right) =
                     (self.sparse(kind), parameter_buffer(&self.gir.parameters[*index].name));
-                Some(Operation::SparseProduct {
-                    out: out.to_owned(),
-                    left,
-                    right,
-                    dropout,
-                    epilogue: crate::Expression::Made,
-                })
+                Some(Operation::SparseProduct { out: out.to_owned(), left, right, dropout })
             }
             Op::Outer => {
                 let (

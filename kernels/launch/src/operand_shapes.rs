@@ -36,7 +36,6 @@ impl Element {
     pub fn kind(self) -> Type {
         match self {
             Element::Real | Element::Half(_) => Type::Real,
-            Element::Id => Type::Id,
             Element::Whole(kind) => kind,
         }
     }
@@ -50,13 +49,6 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
     let Operation::Evaluate { out, shape, op, inputs } = operation else { return Ok(()) };
     let made = index[out.as_str()];
     elements(made, shape)?;
-    if made.element == Element::Id {
-        return Err((
-            format!("element of `{out}`"),
-            "real or whole".into(),
-            "the ids of a list written by hand".into(),
-        ));
-    }
     for rows in inputs.iter().flat_map(Operand::rows) {
         let buffer = index[rows.buffer.as_str()];
         elements(buffer, &rows.shape)?;
@@ -65,13 +57,6 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
                 format!("rows of `{}` seen from edges", rows.buffer),
                 "nodes".into(),
                 buffer.rows.to_string(),
-            ));
-        }
-        if buffer.element == Element::Id {
-            return Err((
-                format!("element of `{}`", rows.buffer),
-                "real or whole".into(),
-                "the ids of a list written by hand".into(),
             ));
         }
     }

@@ -16,12 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::{
-    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Flaw, Launch,
-    LaunchList, Loop, Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer,
-    parameter_buffer,
+    Body, Buffer, Commit, Dropout, Element, Flaw, Launch, LaunchList, Loop, Operand, Operation,
+    Role, Rows, StopCondition, View, gradient_buffer, parameter_buffer,
 };
 use warploom_ir::interpret::{self, Adam, Change, Ending, World};
-use warploom_ir::{Binary, Direction, EdgeSet, Input, Loss, Node, Op, Place, Span, Type};
+use warploom_ir::{Binary, EdgeSet, Input, Loss, Node, Op, Place, Span, Type};
 
 /// The dropout factor of an element: 0, or 1 / (1 - probability). Arguments: the dropout, row in
 /// the graph artifact, column.
@@ -350,31 +349,11 @@ impl<'a> Reference<'a> {
 
     fn operation(&mut self, operation: &Operation) {
         match operation {
-            Operation::NeighbourReduce { out, .. } => self.reduce(out, operation),
-            Operation::Product { out, left, right, right_transposed, epilogue } => {
-                self.product(out, left, None, right, *right_transposed, epilogue);
-            }
-            Operation::SparseProduct { out, left, right, dropout, epilogue } => {
-                self.product(out, left, *dropout, right, true, epilogue);
-            }
-            Operation::ProductOverRows { out, left, right } => {
-                self.product_over_rows(out, left, right, None)
+            Operation::SparseProduct { out, left, right, dropout } => {
+                self.sparse_product(out, left, *dropout, right);
             }
             Operation::SparseProductOverRows { out, left, right, dropout } => {
-                self.product_over_rows(out, left, right, *dropout);
-            }
-            Operation::Elementwise { out, expression } => {
-                let mut made = std::mem::take(self.entry(out));
-                made.elements.fill(f64::NAN);
-                self.finish(out, made, expression);
-            }
-            Operation::SumOverRows { out, source } => {
-                let mut made = std::mem::take(self.entry(out));
-                made.elements.fill(0.0);
-                for row in self.values[source].elements.chunks(made.columns.max(1)) {
-                    made.elements.iter_mut().zip(row).for_each(|(sum, element)| *sum += element);
-                }
-                *self.entry(out) = made;
+                self.sparse_product_over_rows(out, left, right, *dropout);
             }
             Operation::Evaluate { out, shape, op, inputs } => {
                 self.evaluated(out, shape, op, inputs)
@@ -388,100 +367,38 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn reduce(&mut self, out: &str, operation: &Operation) {
-        let Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } =
-            operation
-        else {
-            return;
-        };
-        let mut made = std::mem::take(self.entry(out));
-        made.elements.fill(match combine {
-            Combine::Sum => 0.0,
-            Combine::Min if self.element(out) == Element::Id => f64::from(u32::MAX),
-            Combine::Min => f64::INFINITY,
-            Combine::Max => f64::NEG_INFINITY,
-        });
-        let incoming = (&self.graph.source, &self.graph.target);
-        let outgoing = (&self.graph.target, &self.graph.source);
-        let passes = match direction {
-            Direction::In => vec![incoming],
-            Direction::Out => vec![outgoing],
-            Direction::Both => vec![incoming, outgoing],
-        };
-        for (read, written) in passes {
-            for edge in 0..read.len() {
-                let weight = match (factor, &self.graph.weight) {
-                    (EdgeFactor::Weight, Some(weight)) => weight[edge],
-                    _ => 1.0,
-                };
-                for column in 0..made.columns {
-                    let message = match source {
-                        Some(source) => {
-                            weight * self.values[source].at(read[edge] as usize, column)
-                        }
-                        None => weight,
-                    };
-                    let slot = &mut made.elements[written[edge] as usize * made.columns + column];
-                    *slot = match combine {
-                        Combine::Sum => *slot + message,
-                        Combine::Min => Binary::Minimum.value(*slot, message),
-                        Combine::Max => Binary::Maximum.value(*slot, message),
-                    };
-                }
-            }
-        }
-        self.finish(out, made, epilogue);
-    }
-
-    fn product(
-        &mut self,
-        out: &str,
-        left: &str,
-        dropout: Option<Dropout>,
-        right: &str,
-        transposed: bool,
-        epilogue: &Expression,
-    ) {
+    /// Of a sparse matrix zeros are not stored: dropout draws nothing for them.
+    fn sparse_product(&mut self, out: &str, left: &str, dropout: Option<Dropout>, right: &str) {
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(0.0);
         let (across, weights) = (&self.values[left], &self.values[right]);
-        let sparse = self.role(left).is_sparse();
         for row in 0..made.rows {
-            for inner in 0..across.columns {
-                let element = across.at(row, inner);
-                // A zero of a sparse matrix is not stored: dropout draws nothing for it.
-                if sparse && element == 0.0 {
-                    continue;
-                }
-                let element =
-                    dropout.map_or(1.0, |dropout| self.factor(dropout, left, row, inner)) * element;
+            for inner in (0..across.columns).filter(|&inner| across.at(row, inner) != 0.0) {
+                let drawn = dropout.map_or(1.0, |dropout| self.factor(dropout, left, row, inner));
+                let element = drawn * across.at(row, inner);
                 for column in 0..made.columns {
-                    let weight = if transposed {
-                        weights.at(column, inner)
-                    } else {
-                        weights.at(inner, column)
-                    };
-                    made.elements[row * made.columns + column] += element * weight;
+                    made.elements[row * made.columns + column] +=
+                        element * weights.at(column, inner);
                 }
             }
         }
-        self.finish(out, made, epilogue);
+        *self.entry(out) = made;
     }
 
-    fn product_over_rows(&mut self, out: &str, left: &str, right: &str, dropout: Option<Dropout>) {
+    fn sparse_product_over_rows(
+        &mut self,
+        out: &str,
+        left: &str,
+        right: &str,
+        dropout: Option<Dropout>,
+    ) {
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(0.0);
         let (first, second) = (&self.values[left], &self.values[right]);
-        let sparse = self.role(right).is_sparse();
         for row in 0..second.rows {
-            for column in 0..second.columns {
-                let element = second.at(row, column);
-                if sparse && element == 0.0 {
-                    continue;
-                }
-                let element = dropout
-                    .map_or(1.0, |dropout| self.factor(dropout, right, row, column))
-                    * element;
+            for column in (0..second.columns).filter(|&column| second.at(row, column) != 0.0) {
+                let drawn = dropout.map_or(1.0, |dropout| self.factor(dropout, right, row, column));
+                let element = drawn * second.at(row, column);
                 for line in 0..made.rows {
                     made.elements[line * made.columns + column] += first.at(row, line) * element;
                 }
@@ -560,47 +477,6 @@ impl<'a> Reference<'a> {
             values[index] -= adam.learning_rate * step;
         }
         self.moments.insert(parameter.to_owned(), moments);
-    }
-
-    /// Applies the expression to each element and stores the buffer.
-    fn finish(&mut self, out: &str, mut made: Rectangle, expression: &Expression) {
-        for row in 0..made.rows {
-            for column in 0..made.columns {
-                let index = row * made.columns + column;
-                made.elements[index] =
-                    self.evaluate(expression, out, made.elements[index], row, column);
-            }
-        }
-        *self.entry(out) = made;
-    }
-
-    fn evaluate(
-        &self,
-        expression: &Expression,
-        out: &str,
-        made: f64,
-        row: usize,
-        column: usize,
-    ) -> f64 {
-        let part = |part: &Expression| self.evaluate(part, out, made, row, column);
-        match expression {
-            Expression::Made => made,
-            Expression::Constant(value) => *value,
-            Expression::Load(name) => self.values[name].broadcast(row, column),
-            Expression::Id => f64::from(self.artifact_rows[row]),
-            Expression::Unary(operator, operand) => operator.value(part(operand)),
-            Expression::Binary(operator, left, right) => operator.value(part(left), part(right)),
-            Expression::Select(condition, taken, otherwise) => {
-                if part(condition) != 0.0 {
-                    part(taken)
-                } else {
-                    part(otherwise)
-                }
-            }
-            Expression::Dropout(dropout, operand) => {
-                part(operand) * self.factor(*dropout, out, row, column)
-            }
-        }
     }
 
     /// Dropout factor of an element in a buffer whose rows are those of `like`.
@@ -697,14 +573,6 @@ impl<'a> Reference<'a> {
         found.expect("a validated list declares every name that it uses")
     }
 
-    fn role(&self, name: &str) -> Role {
-        self.buffer(name).role.clone()
-    }
-
-    fn element(&self, name: &str) -> Element {
-        self.buffer(name).element
-    }
-
     fn entry(&mut self, name: &str) -> &mut Rectangle {
         self.values.get_mut(name).expect("a validated list declares every name that it uses")
     }
@@ -748,13 +616,6 @@ impl Rectangle {
     fn at(&self, row: usize, column: usize) -> f64 {
         self.elements[row * self.columns + column]
     }
-
-    /// The element; a single row or column broadcasts.
-    fn broadcast(&self, row: usize, column: usize) -> f64 {
-        let row = if self.rows == 1 { 0 } else { row };
-        let column = if self.columns == 1 { 0 } else { column };
-        self.at(row, column)
-    }
 }
 
 fn node(op: Op, place: Place, kind: Type, shape: &[u64]) -> Node {
@@ -780,7 +641,7 @@ fn whole_or_real(
         Element::Real | Element::Half(_) => {
             interpret::ElementRows::from_reals(rows, columns, values.to_vec())
         }
-        Element::Id | Element::Whole(_) => interpret::ElementRows::from_integers(
+        Element::Whole(_) => interpret::ElementRows::from_integers(
             rows,
             columns,
             values.iter().map(|value| *value as i64).collect(),

@@ -6,13 +6,11 @@
 //! never     is parsed: the JSON is for machines
 use std::fmt::Write;
 
-use super::expression_names::{binary_name, unary_name};
-use warploom_ir::{Binary, Direction, Half, Loss, Type, Unary};
+use warploom_ir::{Direction, Half, Loss, Type};
 
 use super::{
-    Body, Buffer, Combine, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop,
-    Operand, Operation, Over, Role, Schedule, StopCondition, View, gradient_buffer,
-    parameter_buffer,
+    Body, Buffer, Dropout, Element, Launch, LaunchList, Loop, Operand, Operation, Over, Role,
+    Schedule, StopCondition, View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
@@ -112,7 +110,6 @@ impl LaunchList {
                 Element::Real => "real",
                 Element::Half(Half::Bf16) => "bf16",
                 Element::Half(Half::F16) => "f16",
-                Element::Id => "id",
                 Element::Whole(kind) => match kind {
                     Type::Bool => "bool",
                     Type::Int => "int",
@@ -245,40 +242,11 @@ fn edges(direction: Direction) -> &'static str {
 /// The operation as the right side of an equation.
 fn equation(operation: &Operation) -> String {
     match operation {
-        Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } => {
-            let message = match (source, factor) {
-                (None, EdgeFactor::One) => "1".to_owned(),
-                (None, EdgeFactor::Weight) => "w".to_owned(),
-                (Some(source), EdgeFactor::One) => format!("{source}[u]"),
-                (Some(source), EdgeFactor::Weight) => format!("w * {source}[u]"),
-            };
-            let edges = edges(*direction);
-            let combine = match combine {
-                Combine::Sum => "sum",
-                Combine::Min => "min",
-                Combine::Max => "max",
-            };
-            render_at_level(
-                epilogue,
-                &format!("{combine}({message} for {edges})"),
-                Precedence::Atom,
-            )
+        Operation::SparseProduct { left, right, dropout, .. } => {
+            format!("{} @ {right}^T", sparse(left, *dropout))
         }
-        Operation::Product { left, right, right_transposed, epilogue, .. } => {
-            let right = if *right_transposed { format!("{right}^T") } else { right.clone() };
-            render_at_level(epilogue, &format!("{left} @ {right}"), Precedence::Product)
-        }
-        Operation::SparseProduct { left, right, dropout, epilogue, .. } => render_at_level(
-            epilogue,
-            &format!("{} @ {right}^T", sparse(left, *dropout)),
-            Precedence::Product,
-        ),
-        Operation::ProductOverRows { left, right, .. } => format!("{left}^T @ {right}"),
         Operation::SparseProductOverRows { left, right, dropout, .. } => {
             format!("{left}^T @ {}", sparse(right, *dropout))
-        }
-        Operation::Elementwise { expression, .. } => {
-            render_at_level(expression, "made", Precedence::Atom)
         }
         Operation::Evaluate { op, inputs, .. } => {
             let inputs: Vec<String> = inputs.iter().map(operand).collect();
@@ -298,7 +266,6 @@ fn equation(operation: &Operation) -> String {
                 steps => format!("{} steps over {walked}", steps.len()),
             }
         }
-        Operation::SumOverRows { source, .. } => format!("sum({source} over rows)"),
         Operation::Loss { kind, result, target, .. } => {
             let kind = match kind {
                 Loss::CrossEntropy => "cross_entropy",
@@ -334,85 +301,4 @@ fn sparse(name: &str, dropout: Option<Dropout>) -> String {
         }
         None => format!("sparse {name}"),
     }
-}
-
-/// Operator precedence, loosest first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Precedence {
-    Choice,
-    Comparison,
-    Sum,
-    Product,
-    Atom,
-}
-
-/// The text of the launch's own result, and its precedence.
-#[derive(Clone, Copy)]
-struct MadeText<'a> {
-    text: &'a str,
-    level: Precedence,
-}
-
-fn render_at_level(expression: &Expression, made: &str, level: Precedence) -> String {
-    infix(expression, MadeText { text: made, level }).0
-}
-
-/// The infix text of an expression and its precedence, with `made` for the launch's own result.
-fn infix(expression: &Expression, made: MadeText<'_>) -> (String, Precedence) {
-    let at = |part: &Expression, least: Precedence| {
-        let (text, level) = infix(part, made);
-        if level < least { format!("({text})") } else { text }
-    };
-    match expression {
-        Expression::Made => (made.text.to_owned(), made.level),
-        Expression::Constant(value) => (format!("{value:?}"), Precedence::Atom),
-        Expression::Load(name) => (name.clone(), Precedence::Atom),
-        Expression::Id => ("id".to_owned(), Precedence::Atom),
-        Expression::Unary(operator, operand) => unary(*operator, operand, made),
-        Expression::Binary(operator, left, right) => {
-            let (sign, level, next) = match operator {
-                Binary::Add => ("+", Precedence::Sum, Precedence::Sum),
-                Binary::Subtract => ("-", Precedence::Sum, Precedence::Product),
-                Binary::Multiply => ("*", Precedence::Product, Precedence::Product),
-                Binary::Divide => ("/", Precedence::Product, Precedence::Atom),
-                other => {
-                    let name = binary_name(*other);
-                    let text = format!(
-                        "{name}({}, {})",
-                        at(left, Precedence::Choice),
-                        at(right, Precedence::Choice)
-                    );
-                    return (text, Precedence::Atom);
-                }
-            };
-            // A matrix product next to `*` needs parentheses to be readable, whatever the
-            // precedence.
-            let product = |part: &Expression, least: Precedence| match part {
-                Expression::Made if level == Precedence::Product => at(part, Precedence::Atom),
-                _ => at(part, least),
-            };
-            (format!("{} {sign} {}", product(left, level), product(right, next)), level)
-        }
-        Expression::Select(condition, taken, otherwise) => {
-            let (taken, condition) =
-                (at(taken, Precedence::Comparison), at(condition, Precedence::Comparison));
-            (
-                format!("{taken} if {condition} else {}", at(otherwise, Precedence::Choice)),
-                Precedence::Choice,
-            )
-        }
-        Expression::Dropout(Dropout { probability, site }, operand) => (
-            format!("dropout({}, {probability}, site {site})", at(operand, Precedence::Choice)),
-            Precedence::Atom,
-        ),
-    }
-}
-
-fn unary(operator: Unary, operand: &Expression, made: MadeText<'_>) -> (String, Precedence) {
-    let (text, level) = infix(operand, made);
-    if operator == Unary::Positive {
-        let text = if level < Precedence::Sum { format!("({text})") } else { text };
-        return (format!("{text} > 0"), Precedence::Comparison);
-    }
-    (format!("{}({text})", unary_name(operator)), Precedence::Atom)
 }

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Body, BufferName, Combine, EdgeFactor, Expression, LaunchList, Loop, Operand, Operation,
-    Reason, Role, Rowed, Rows, StopCondition, View,
+    Body, BufferName, LaunchList, Loop, Operand, Operation, Reason, Role, Rowed, Rows,
+    StopCondition, View,
 };
 use warploom_ir::{Binary, Direction, EdgeSet, Input, Number, Op, Reduction};
 
@@ -131,7 +131,7 @@ pub fn course(list: &LaunchList, repeated: &Loop) -> Option<Course> {
     if (held.rows, held.columns) != (Rows::Nodes, 1) {
         return None;
     }
-    look.reduced().or_else(|| look.evaluated())
+    look.evaluated()
 }
 
 /// All operations of a superstep, including those of fused launches.
@@ -154,31 +154,6 @@ struct StepFinder<'a> {
 }
 
 impl<'a> StepFinder<'a> {
-    /// A loop whose superstep is one reduction.
-    fn reduced(&self) -> Option<Course> {
-        let [
-            Operation::NeighbourReduce {
-                out,
-                source: Some(source),
-                direction,
-                combine: Combine::Min,
-                factor: EdgeFactor::One,
-                epilogue,
-            },
-        ] = self.steps[..]
-        else {
-            return None;
-        };
-        let Expression::Binary(Binary::Minimum, one, other) = epilogue else { return None };
-        let is_own = |expression: &Expression| matches!(expression, Expression::Load(name) if name == self.state);
-        let keeps = matches!((&**one, &**other), (Expression::Made, own) | (own, Expression::Made) if is_own(own));
-        (keeps && source == self.state && out == self.next).then(|| Course::Least {
-            state: self.state.to_owned(),
-            direction: *direction,
-            step: EdgeLength::Nothing,
-        })
-    }
-
     /// A loop whose superstep is evaluated operations.
     fn evaluated(&self) -> Option<Course> {
         let (op, inputs) = self.producer(self.next)?;

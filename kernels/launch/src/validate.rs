@@ -8,13 +8,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::expression_names::{binary_name, unary_name};
 use super::{
-    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList,
-    Loop, Operation, Role, Rows, Schedule, StopCondition, fixed, gradient_buffer, operand_shapes,
-    parameter_buffer, single_walk_rules,
+    Body, Buffer, Commit, Dropout, Element, Launch, LaunchList, Loop, Operation, Role, Rows,
+    Schedule, StopCondition, fixed, gradient_buffer, operand_shapes, parameter_buffer,
+    single_walk_rules,
 };
-use warploom_ir::{Binary, Op, Type};
+use warploom_ir::{Op, Type};
 
 /// One flaw of a launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -561,7 +560,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// Checks shapes and elements of the operands, then of the expression.
+    /// Checks shapes and elements of the operands.
     fn operation(&mut self, launch: &Launch) {
         let name = &launch.name;
         if let Operation::Optimize { parameter } = &launch.operation
@@ -581,17 +580,6 @@ impl<'a> Inspector<'a> {
         }
         let buffer = |inspector: &Self, name: &str| inspector.index[name];
         match &launch.operation {
-            Operation::NeighbourReduce { .. } => self.reduction(launch),
-            Operation::Product { out, left, right, right_transposed, .. } => {
-                let (made, across) = (buffer(self, out), buffer(self, left));
-                let (rows, columns) = match right_transposed {
-                    true => (made.columns, across.columns),
-                    false => (across.columns, made.columns),
-                };
-                self.shape(name, left, made.rows, across.columns, Element::Real);
-                self.shape(name, right, Rows::Fixed(rows), columns, Element::Real);
-                self.role(name, right, &Role::Parameter);
-            }
             Operation::SparseProduct { out, left, right, .. } => {
                 let (made, across) = (buffer(self, out), buffer(self, left));
                 self.shape(name, left, made.rows, across.columns, Element::Real);
@@ -599,20 +587,12 @@ impl<'a> Inspector<'a> {
                 self.sparse(name, left);
                 self.role(name, right, &Role::Parameter);
             }
-            Operation::ProductOverRows { out, left, right }
-            | Operation::SparseProductOverRows { out, left, right, .. } => {
+            Operation::SparseProductOverRows { out, left, right, .. } => {
                 let (first, second) = (buffer(self, left), buffer(self, right));
                 self.shape(name, left, first.rows, first.columns, Element::Real);
                 self.shape(name, right, first.rows, second.columns, Element::Real);
                 self.shape(name, out, Rows::Fixed(first.columns), second.columns, Element::Real);
-                if matches!(launch.operation, Operation::SparseProductOverRows { .. }) {
-                    self.sparse(name, right);
-                }
-            }
-            Operation::SumOverRows { out, source } => {
-                let read = buffer(self, source);
-                self.shape(name, source, read.rows, read.columns, Element::Real);
-                self.shape(name, out, Rows::Fixed(1), read.columns, Element::Real);
+                self.sparse(name, right);
             }
             Operation::Loss { .. } => self.loss(launch),
             Operation::Evaluate { .. } | Operation::Fused { .. } => {
@@ -626,30 +606,7 @@ impl<'a> Inspector<'a> {
                     self.flaw(name, what, expected, found);
                 }
             }
-            Operation::Elementwise { .. } | Operation::Optimize { .. } => {}
-        }
-        if let (Some(expression), Some(out)) = (launch.operation.expression(), writes.first()) {
-            self.expression(launch, self.index[&**out], expression);
-        }
-    }
-
-    fn reduction(&mut self, launch: &Launch) {
-        let Operation::NeighbourReduce { out, source, combine, factor, .. } = &launch.operation
-        else {
-            return;
-        };
-        let name = &launch.name;
-        let made = self.index[out.as_str()];
-        self.shape(name, out, Rows::Nodes, made.columns, made.element);
-        match source {
-            Some(source) => self.shape(name, source, Rows::Nodes, made.columns, made.element),
-            None => self.shape(name, out, Rows::Nodes, 1, Element::Real),
-        }
-        if made.element == Element::Id && *combine != Combine::Min {
-            self.flaw(name, "combination of ids", "min", format!("{combine:?}").to_lowercase());
-        }
-        if made.element == Element::Id && *factor != EdgeFactor::One {
-            self.flaw(name, "factor of ids", "none", "the edge's weight");
+            Operation::Optimize { .. } => {}
         }
     }
 
@@ -673,64 +630,8 @@ impl<'a> Inspector<'a> {
         self.role(name, target, &Role::Target);
     }
 
-    /// Checks whether an expression may be applied to the elements of `out`.
-    fn expression(&mut self, launch: &Launch, out: &Buffer, expression: &Expression) {
-        let name = &launch.name;
-        let stands_alone = matches!(launch.operation, Operation::Elementwise { .. });
-        let mut parts = Vec::new();
-        expression.walk(&mut |part| parts.push(part));
-        for part in parts {
-            let for_ids = matches!(
-                part,
-                Expression::Made
-                    | Expression::Load(_)
-                    | Expression::Id
-                    | Expression::Binary(Binary::Minimum, _, _)
-            );
-            if out.element == Element::Id && !for_ids {
-                self.flaw(name, "expression of ids", "made, a load, an id or a min", kind_of(part));
-            }
-            match part {
-                Expression::Made if stands_alone => {
-                    self.flaw(
-                        name,
-                        "expression",
-                        "loads and constants only",
-                        "the launch's result",
-                    );
-                }
-                Expression::Id if out.element == Element::Real => {
-                    self.flaw(name, "expression of reals", "no id", "an id");
-                }
-                Expression::Load(load) => self.load(launch, out, self.index[load.as_str()]),
-                _ => {}
-            }
-        }
-    }
-
-    fn load(&mut self, launch: &Launch, out: &Buffer, load: &Buffer) {
-        let rows_fit = load.rows == out.rows || load.rows == Rows::Fixed(1);
-        let columns_fit = load.columns == out.columns || load.columns == 1;
-        if !rows_fit || !columns_fit {
-            let expected = format!("{} or 1 x {} or 1", out.rows, out.columns);
-            let found = format!("{} x {}", load.rows, load.columns);
-            self.flaw(&launch.name, format!("shape of `{}`", load.name), expected, found);
-        }
-        if load.element != out.element {
-            let (expected, found) = (element(out.element), element(load.element));
-            self.flaw(&launch.name, format!("element of `{}`", load.name), expected, found);
-        }
-    }
-
     fn dropouts(&mut self, phase: ListPhase, launch: &Launch) {
         let mut draws: Vec<Dropout> = Vec::new();
-        if let Some(expression) = launch.operation.expression() {
-            expression.walk(&mut |part| {
-                if let Expression::Dropout(dropout, _) = part {
-                    draws.push(*dropout);
-                }
-            });
-        }
         for step in launch.operation.steps() {
             match step {
                 Operation::SparseProduct { dropout, .. }
@@ -827,7 +728,6 @@ fn element(element: Element) -> &'static str {
     match element {
         Element::Real => "real",
         Element::Half(_) => "half",
-        Element::Id => "id",
         Element::Whole(Type::Bool) => "bool",
         Element::Whole(Type::Int) => "int",
         Element::Whole(Type::Id | Type::Real) => "whole id",
@@ -839,18 +739,5 @@ fn fixed_elements(buffer: &Buffer) -> Option<u64> {
         Some(rows.saturating_mul(buffer.columns))
     } else {
         None
-    }
-}
-
-fn kind_of(expression: &Expression) -> String {
-    match expression {
-        Expression::Made => "made".to_owned(),
-        Expression::Constant(value) => format!("the constant {value}"),
-        Expression::Load(name) => format!("`{name}`"),
-        Expression::Id => "an id".to_owned(),
-        Expression::Unary(operator, _) => unary_name(*operator),
-        Expression::Binary(operator, ..) => binary_name(*operator),
-        Expression::Select(..) => "a select".to_owned(),
-        Expression::Dropout(..) => "a dropout".to_owned(),
     }
 }

@@ -4,9 +4,6 @@
 //! Graphs, golden cases and random programs are in `tests/support`.
 #![allow(clippy::unwrap_used)]
 
-mod golden;
 mod listings;
 mod lowering;
-mod programs;
-mod settings;
 mod validation;

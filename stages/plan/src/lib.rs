@@ -25,7 +25,6 @@ use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
-        graph::LearnedRows,
         plan::{self, Advice, KernelFacts, KernelTables, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
@@ -34,8 +33,6 @@ use warploom_contract::{
 use warploom_cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
 use warploom_ir::Loss as LossKind;
-use warploom_launch::COMPILED_EDGES_MAX;
-use warploom_launch::builtin::{self, Builtin, SettingError};
 use warploom_launch::{Element, GraphFacts, LaunchList, Reason, Stored};
 use warploom_shell::{
     StageName,
@@ -368,9 +365,6 @@ fn build_list(
     on_step: &dyn Fn(),
 ) -> Result<BuiltList, StageError> {
     refuse_links(&request.run)?;
-    if let Some(written) = find_written_list(inputs, request)? {
-        return build_written_list(written, inputs, request, settings);
-    }
     let program = requested_program(request, settings);
     let made = compile_program(inputs, request, &program, on_step)?;
     // `Progress::warn` adds the word.
@@ -378,53 +372,34 @@ fn build_list(
     let warnings =
         made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
     let predicts = if made.data.inferring { score_kind(request, &made) } else { None };
-    Ok(BuiltList {
-        facts: GraphFacts::from_data(&made.data),
-        list: made.list,
-        settings: made.traced.settings,
-        warnings,
-        predicts,
-    })
+    let facts = GraphFacts::from_data(&made.data);
+    refuse_uncounted_edges(&made.list, &facts, request)?;
+    Ok(BuiltList { facts, list: made.list, settings: made.traced.settings, warnings, predicts })
 }
 
-/// The list written by hand for a shipped program, on a CPU, where the graph has more edges than
-/// walks of compiled lists take.
-fn find_written_list(
-    inputs: &Inputs,
+/// Refuses a graph of more edges than the list can run on.
+fn refuse_uncounted_edges(
+    list: &LaunchList,
+    facts: &GraphFacts,
     request: &PlanRequest,
-) -> Result<Option<&'static Builtin>, StageError> {
-    let edges = profile::open(inputs.get(Kind::Profile)?)?.edges;
-    if edges <= COMPILED_EDGES_MAX || is_gpu(request) {
-        return Ok(None);
+) -> Result<(), StageError> {
+    let most = |on_gpu: bool| list.most_edges(on_gpu).unwrap_or(u64::MAX);
+    let (on_gpu, found) = (is_gpu(request), facts.edges);
+    if found <= most(on_gpu) {
+        return Ok(());
     }
-    let graph = inputs.get(Kind::Graph)?;
-    let found = builtin::find(&request.text, &request.spec.program.entry);
-    // These lists need features, learn rows of nodes, and keep no rows in half precision.
-    let fits_no_training = graph.count("feature_columns").is_ok_and(|columns| columns == 0)
-        || facts::learned_rows(graph, request) == LearnedRows::Graphs
-        || request.run.mode == Mode::Infer
-        || half_format(request.run.dtype).is_some();
-    Ok(found.filter(|builtin| !builtin.learns || !fits_no_training))
-}
-
-fn build_written_list(
-    builtin: &Builtin,
-    inputs: &Inputs,
-    request: &PlanRequest,
-    settings: &BTreeMap<String, serde_json::Value>,
-) -> Result<BuiltList, StageError> {
-    refuse_other_mode(&request.run, builtin.name, builtin.learns)?;
-    let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, builtin.learns)?);
-    let refused = |error: SettingError| {
-        StageError::new(ErrorKind::Specification, error.to_string()).hint(error.hint())
+    let what = format!(
+        "too many edges for `{}`: expected at most {}, found {found}",
+        list.program,
+        most(on_gpu)
+    );
+    let hint = if on_gpu && found <= most(false) {
+        "a CPU counts the edges of this program in 64 bits:  --device cpu"
+    } else {
+        "rows of edges are numbered in 32 bits, those of both directions together; programs that \
+         keep no value of an edge are not bound by it on a CPU"
     };
-    Ok(BuiltList {
-        list: builtin.build(settings, &facts).map_err(refused)?,
-        facts,
-        settings: builtin.resolve(settings).map_err(refused)?,
-        warnings: Vec::new(),
-        predicts: None,
-    })
+    Err(StageError::new(ErrorKind::Data, what).hint(hint))
 }
 
 /// Whether the plan is for a GPU.

@@ -13,9 +13,6 @@ use arrow_buffer::ArrowNativeType;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 use warploom_contract::{ErrorKind, StageError, arrow_file::View};
-use warploom_cpu::Scalar;
-use warploom_cpu::expression::{Bound, BufferOperand, Compiled, OperandRows};
-use warploom_cpu::random::dropout::DrawContext;
 use warploom_ir::Half;
 use warploom_launch::Rows;
 
@@ -23,8 +20,7 @@ use crate::precision::Precision;
 
 /// From this size on, huge pages are requested; a smaller allocation gains nothing.
 const LARGE_PAGES_FROM: usize = 1 << 20;
-/// In a debug build, each byte of a buffer before a launch writes it: a NaN, no valid bool, no
-/// valid id. A read of what was not written, or was overwritten, shows in the results.
+/// In a debug build, each byte of a buffer before a launch writes it: a NaN, no valid bool. A read of what was not written, or was overwritten, shows in the results.
 const UNWRITTEN: u8 = 0xff;
 
 /// Where a buffer is.
@@ -34,8 +30,6 @@ pub enum Place {
     Real(usize),
     /// Among the reals of 16 bits, with what those are.
     Half(usize, Half),
-    /// Among the ids.
-    Id(usize),
     /// Among the whole numbers.
     Whole(usize),
     /// Sparse features, which are in no bank: of all nodes, or of those of a kind.
@@ -183,8 +177,6 @@ pub struct Banks<'a, T: Precision> {
     pub reals: Bank<'a, T>,
     /// 16-bit floats, bf16 or f16.
     pub halves: Bank<'a, u16>,
-    /// Ids.
-    pub ids: Bank<'a, u32>,
     /// Integers.
     pub wholes: Bank<'a, i64>,
 }
@@ -196,8 +188,6 @@ pub enum OutputSlice<'a, T> {
     Real(&'a mut [T]),
     /// 16-bit floats.
     Half(&'a mut [u16], Half),
-    /// Ids.
-    Id(&'a mut [u32]),
     /// Integers.
     Whole(&'a mut [i64]),
 }
@@ -207,18 +197,8 @@ pub enum OutputSlice<'a, T> {
 pub struct Buffers<T: Precision> {
     reals: Vec<Slot<T>>,
     halves: Vec<Slot<u16>>,
-    ids: Vec<Slot<u32>>,
     wholes: Vec<Slot<i64>>,
     arena: Aligned<u8>,
-}
-
-/// A compiled expression and the buffers that it loads.
-#[derive(Clone, Debug)]
-pub struct Epilogue<E> {
-    /// What to do with an element.
-    pub program: Compiled<E>,
-    /// The buffer of each operand slot.
-    pub loads: Vec<usize>,
 }
 
 impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
@@ -244,26 +224,12 @@ impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
     }
 }
 
-impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
-    /// The operands that an expression loads.
-    pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<BufferOperand<'a, E>> {
-        let operand = |&index: &usize| {
-            let slot = self.slot(index);
-            let rows =
-                if slot.rows == Rows::Fixed(1) { OperandRows::One } else { OperandRows::Many };
-            BufferOperand { data: slot.contents, rows, columns: slot.columns }
-        };
-        epilogue.loads.iter().map(operand).collect()
-    }
-}
-
 impl<T: Precision> Buffers<T> {
     /// Makes an arena of so many bytes, without buffers.
     pub fn new(bytes: usize) -> Result<Self, StageError> {
         Ok(Buffers {
             reals: Vec::new(),
             halves: Vec::new(),
-            ids: Vec::new(),
             wholes: Vec::new(),
             arena: Aligned::zeros(bytes)?,
         })
@@ -279,11 +245,6 @@ impl<T: Precision> Buffers<T> {
         self.halves.push(Slot { rows, columns, home });
     }
 
-    /// Adds a buffer of ids.
-    pub fn push_id(&mut self, rows: Rows, columns: usize, home: Location<u32>) {
-        self.ids.push(Slot { rows, columns, home });
-    }
-
     /// Adds a buffer of integers.
     pub fn push_whole(&mut self, rows: Rows, columns: usize, home: Location<i64>) {
         self.wholes.push(Slot { rows, columns, home });
@@ -291,23 +252,12 @@ impl<T: Precision> Buffers<T> {
 
     /// All buffers, for reading.
     pub fn read_banks(&self) -> Banks<'_, T> {
-        make_banks(
-            &self.reals,
-            &self.halves,
-            &self.ids,
-            &self.wholes,
-            ReadableSpans(vec![(0, &self.arena)]),
-        )
+        make_banks(&self.reals, &self.halves, &self.wholes, ReadableSpans(vec![(0, &self.arena)]))
     }
 
     /// Buffers of floats, for reading.
     pub fn reals(&self) -> Bank<'_, T> {
         self.read_banks().reals
-    }
-
-    /// Buffers of ids, for reading.
-    pub fn ids(&self) -> Bank<'_, u32> {
-        self.read_banks().ids
     }
 
     /// Frees the memory of a buffer outside the arena, which is not read any more.
@@ -320,7 +270,6 @@ impl<T: Precision> Buffers<T> {
         match place {
             Place::Real(index) => free_slot(&mut self.reals[index]),
             Place::Half(index, _) => free_slot(&mut self.halves[index]),
-            Place::Id(index) => free_slot(&mut self.ids[index]),
             Place::Whole(index) => free_slot(&mut self.wholes[index]),
             Place::Sparse(_) => {}
         }
@@ -341,11 +290,10 @@ impl<T: Precision> Buffers<T> {
     ) -> R {
         let mut apart: Vec<Option<DetachedElements<T>>> =
             outs.iter().map(|&out| self.detach_elements(out)).collect();
-        let Buffers { reals, halves, ids, wholes, arena } = self;
+        let Buffers { reals, halves, wholes, arena } = self;
         let bytes = |out: &Place| match *out {
             Place::Real(index) => arena_range(&reals[index]),
             Place::Half(index, _) => arena_range(&halves[index]),
-            Place::Id(index) => arena_range(&ids[index]),
             Place::Whole(index) => arena_range(&wholes[index]),
             Place::Sparse(_) => None,
         };
@@ -373,7 +321,7 @@ impl<T: Precision> Buffers<T> {
         pieces.push((start, &*rest));
         let result = work(
             made.into_iter().flatten().collect(),
-            make_banks(reals, halves, ids, wholes, ReadableSpans(pieces)),
+            make_banks(reals, halves, wholes, ReadableSpans(pieces)),
         );
         for (out, taken) in outs.iter().zip(apart) {
             self.reattach_elements(*out, taken);
@@ -389,18 +337,6 @@ impl<T: Precision> Buffers<T> {
     ) -> R {
         self.write_all(&[Place::Real(out)], true, |mut made, banks| match made.pop() {
             Some(OutputSlice::Real(elements)) => work(elements, banks),
-            _ => work(&mut [], banks),
-        })
-    }
-
-    /// Writes to one buffer of ids.
-    pub fn write_id<R>(
-        &mut self,
-        out: usize,
-        work: impl FnOnce(&mut [u32], Banks<'_, T>) -> R,
-    ) -> R {
-        self.write_all(&[Place::Id(out)], true, |mut made, banks| match made.pop() {
-            Some(OutputSlice::Id(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
     }
@@ -421,7 +357,6 @@ impl<T: Precision> Buffers<T> {
     pub fn swap(&mut self, first: Place, second: Place) {
         match (first, second) {
             (Place::Real(first), Place::Real(second)) => swap_slots(&mut self.reals, first, second),
-            (Place::Id(first), Place::Id(second)) => swap_slots(&mut self.ids, first, second),
             (Place::Whole(first), Place::Whole(second)) => {
                 swap_slots(&mut self.wholes, first, second)
             }
@@ -436,7 +371,6 @@ impl<T: Precision> Buffers<T> {
             Place::Real(index) => detach_slot(&mut self.reals[index]).map(DetachedElements::Real),
             Place::Half(index, half) => detach_slot(&mut self.halves[index])
                 .map(|elements| DetachedElements::Half(elements, half)),
-            Place::Id(index) => detach_slot(&mut self.ids[index]).map(DetachedElements::Id),
             Place::Whole(index) => {
                 detach_slot(&mut self.wholes[index]).map(DetachedElements::Whole)
             }
@@ -452,9 +386,6 @@ impl<T: Precision> Buffers<T> {
             (Place::Half(index, _), Some(DetachedElements::Half(elements, _))) => {
                 self.halves[index].home = Location::Separate(Contents::Owned(elements))
             }
-            (Place::Id(index), Some(DetachedElements::Id(elements))) => {
-                self.ids[index].home = Location::Separate(Contents::Owned(elements))
-            }
             (Place::Whole(index), Some(DetachedElements::Whole(elements))) => {
                 self.wholes[index].home = Location::Separate(Contents::Owned(elements))
             }
@@ -467,7 +398,6 @@ impl<T: Precision> Buffers<T> {
 enum DetachedElements<T> {
     Real(Aligned<T>),
     Half(Aligned<u16>, Half),
-    Id(Aligned<u32>),
     Whole(Aligned<i64>),
 }
 
@@ -476,7 +406,6 @@ impl<T: Pod> DetachedElements<T> {
         match self {
             DetachedElements::Real(elements) => OutputSlice::Real(elements),
             DetachedElements::Half(elements, half) => OutputSlice::Half(elements, *half),
-            DetachedElements::Id(elements) => OutputSlice::Id(elements),
             DetachedElements::Whole(elements) => OutputSlice::Whole(elements),
         }
     }
@@ -486,7 +415,6 @@ impl<'a, T: Pod> OutputSlice<'a, T> {
     fn from_bytes(out: Place, bytes: &'a mut [u8]) -> Self {
         match out {
             Place::Half(_, half) => OutputSlice::Half(cast_elements(bytes), half),
-            Place::Id(_) => OutputSlice::Id(cast_elements(bytes)),
             Place::Whole(_) => OutputSlice::Whole(cast_elements(bytes)),
             Place::Real(_) | Place::Sparse(_) => OutputSlice::Real(cast_elements(bytes)),
         }
@@ -501,14 +429,12 @@ fn cast_elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
 fn make_banks<'a, T: Precision>(
     reals: &'a [Slot<T>],
     halves: &'a [Slot<u16>],
-    ids: &'a [Slot<u32>],
     wholes: &'a [Slot<i64>],
     pieces: ReadableSpans<'a>,
 ) -> Banks<'a, T> {
     Banks {
         reals: Bank { slots: reals, pieces: pieces.clone() },
         halves: Bank { slots: halves, pieces: pieces.clone() },
-        ids: Bank { slots: ids, pieces: pieces.clone() },
         wholes: Bank { slots: wholes, pieces },
     }
 }
@@ -531,17 +457,6 @@ fn detach_slot<E: Pod + ArrowNativeType>(slot: &mut Slot<E>) -> Option<Aligned<E
 fn swap_slots<E: ArrowNativeType>(slots: &mut [Slot<E>], first: usize, second: usize) {
     if let Ok([first, second]) = slots.get_disjoint_mut([first, second]) {
         std::mem::swap(&mut first.home, &mut second.home);
-    }
-}
-
-impl<E: Scalar> Epilogue<E> {
-    /// Binds a program to its operands and to the row numbers of the graph artifact.
-    pub fn bind<'a>(
-        &'a self,
-        operands: &'a [BufferOperand<'a, E>],
-        context: DrawContext<'a>,
-    ) -> Bound<'a, E> {
-        Bound { program: &self.program, operands, context }
     }
 }
 

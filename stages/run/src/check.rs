@@ -327,12 +327,7 @@ impl Proof<'_> {
             Operation::Evaluate { .. } | Operation::Fused { .. } => {
                 evaluated_work(self.list, &launch.operation, GraphSize { nodes, edges })
             }
-            Operation::NeighbourReduce { out, .. } => {
-                2 * edges * columns(out) + nodes * columns(out)
-            }
-            Operation::Product { out, left, .. } | Operation::SparseProduct { out, left, .. } => {
-                nodes * columns(left) * columns(out)
-            }
+            Operation::SparseProduct { out, left, .. } => nodes * columns(left) * columns(out),
             other => other.writes().iter().map(|name| nodes * columns(name)).sum(),
         };
         self.launches().map(of_launch).sum()

@@ -10,33 +10,26 @@ mod shortcuts;
 
 use std::time::{Duration, Instant};
 
-use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, progress::StopFlag};
 use warploom_cpu::convergence::{changed_count, sum_changes, summed_change, whole_change};
-use warploom_cpu::elementwise::elementwise;
 use warploom_cpu::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
 use warploom_cpu::frontier::Run;
 use warploom_cpu::loss::{Loss, loss};
-use warploom_cpu::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_cpu::optimizer::{Learned, optimize};
-use warploom_cpu::product::{Product, RightLayout, product};
-use warploom_cpu::product_over_rows::{ProductOverRows, product_over_rows};
 use warploom_cpu::random::dropout::DrawContext;
 use warploom_cpu::sparse_product::{
     SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows,
 };
-use warploom_cpu::sum_over_rows::sum_over_rows;
-use warploom_cpu::{Adjacency, Scalar};
 use warploom_ir::{Direction, Op, Type};
 use warploom_launch::{Dropout, LaunchList, Rows, StopCondition};
 
 use crate::{
     backend::{Backend, Change, Counts, DeviceMemory, Halt, PassTime, PipelinedEpochs, Supersteps},
-    buffers::{Bank, Banks, Buffers, Epilogue, Place},
+    buffers::{Banks, Buffers, Place},
     host_state::HostState,
-    inputs::input_data::{Data, Neighbours},
+    inputs::input_data::Data,
     precision::Precision,
-    resolved_program::{Action, Evaluate, Input, Part, Pass, Reduce, row_count},
+    resolved_program::{Action, Evaluate, Input, Part, Pass, row_count},
     training::optimizers::Moments,
 };
 
@@ -157,7 +150,7 @@ impl<T: Precision> Supersteps<T> for CpuBackend<T> {
         let repeated = &self.host.program.loops[number];
         let mut change = Change::default();
         let counts = !matches!(repeated.until, StopCondition::ChangeAtMost(..));
-        let Banks { reals, ids, wholes, .. } = self.host.buffers.read_banks();
+        let Banks { reals, wholes, .. } = self.host.buffers.read_banks();
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             let (summed, changed) = match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
@@ -169,12 +162,6 @@ impl<T: Precision> Supersteps<T> for CpuBackend<T> {
                         )
                     };
                     sum_changes(before, after, reals.slot(state).columns, only, of)
-                }
-                (Place::Id(state), Place::Id(next)) => {
-                    let (before, after) = (ids.get(state), ids.get(next));
-                    sum_changes(before, after, ids.slot(state).columns, only, |(before, after)| {
-                        (0.0, changed_count(before, after))
-                    })
                 }
                 (Place::Whole(state), Place::Whole(next)) => {
                     let (before, after) = (wholes.get(state), wholes.get(next));
@@ -222,51 +209,12 @@ pub fn launch<T: Precision>(
     let HostState { program, data, buffers, moments, optimizers, pace, loss: last, seed } = host;
     let walk = LaunchContext { data, seed: *seed, pass, launch };
     match &program.steps[launch].action {
-        Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
-            let (sides, units) = walk.walked_sides(work.direction);
-            let sides: Vec<Adjacency<T>> =
-                sides.into_iter().map(Neighbours::weighted_adjacency).collect();
-            run_neighbour_reduce(made, &banks.reals, work, &sides, units, &walk);
-        }),
-        Action::ReduceIds(work) => buffers.write_id(work.out, |made, banks| {
-            let (sides, units) = walk.walked_sides(work.direction);
-            let sides: Vec<Adjacency<u32>> =
-                sides.into_iter().map(Neighbours::plain_adjacency).collect();
-            run_neighbour_reduce(made, &banks.ids, work, &sides, units, &walk);
-        }),
-        Action::Product(places, layout, epilogue) => {
-            walk.product(buffers, *places, *layout, epilogue)
-        }
-        Action::ProductOverRows([out, left, right]) => buffers.write_real(*out, |made, banks| {
-            let (left, right) = (banks.reals.slot(*left), banks.reals.slot(*right));
-            let (rows, left_columns, right_columns) =
-                (walk.count_rows(left.rows), left.columns, right.columns);
-            product_over_rows(
-                made,
-                &ProductOverRows {
-                    left: left.contents,
-                    right: right.contents,
-                    rows,
-                    left_columns,
-                    right_columns,
-                },
-            );
-        }),
-        Action::SparseProduct(of, places, dropout, epilogue) => {
-            walk.sparse_product(buffers, *of, *places, *dropout, epilogue)
+        Action::SparseProduct(of, places, dropout) => {
+            walk.sparse_product(buffers, *of, *places, *dropout)
         }
         Action::SparseProductOverRows(of, places, dropout) => {
             walk.sparse_product_over_rows(buffers, *of, *places, *dropout)
         }
-        Action::Elementwise(out, epilogue) => buffers.write_real(*out, |made, banks| {
-            run_elementwise(made, &banks.reals, *out, epilogue, &walk)
-        }),
-        Action::ElementwiseIds(out, epilogue) => buffers
-            .write_id(*out, |made, banks| run_elementwise(made, &banks.ids, *out, epilogue, &walk)),
-        Action::SumOverRows([out, source]) => buffers.write_real(*out, |made, banks| {
-            let source = banks.reals.slot(*source);
-            sum_over_rows(made, source.contents, walk.count_rows(source.rows), source.columns);
-        }),
         Action::Evaluate(work) => walk.evaluate(buffers, work),
         Action::Fused(work) => walk.run_fused(buffers, work, only.filter(|_| work.walks_edges())),
         Action::Loss(kind, [result, target, gradient, value]) => {
@@ -327,26 +275,6 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
         row_count(rows, self.data.nodes, self.data.edges)
     }
 
-    /// The adjacencies of a direction, and the work units of their rows.
-    fn walked_sides(&self, direction: Direction) -> (Vec<&'a Neighbours<T>>, &'a [u32]) {
-        let loaded = "what the launches walk was loaded";
-        let data = self.data;
-        match direction {
-            Direction::In => {
-                let incoming = data.incoming.as_ref().expect(loaded);
-                (vec![incoming], &incoming.units)
-            }
-            Direction::Out => {
-                let outgoing = data.outgoing.as_ref().expect(loaded);
-                (vec![outgoing], &outgoing.units)
-            }
-            Direction::Both => (
-                vec![data.incoming.as_ref().expect(loaded), data.outgoing.as_ref().expect(loaded)],
-                &data.both_units,
-            ),
-        }
-    }
-
     fn evaluate(&self, buffers: &mut Buffers<T>, work: &Evaluate<T>) {
         match (&work.op, work.out) {
             (Op::Input(warploom_ir::Input::Features), Place::Real(out)) => {
@@ -361,7 +289,7 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
             (_, Place::Whole(out)) => buffers.write_whole(out, |made, banks| {
                 self.evaluate_into(ValuesMut::Whole(made), work, &banks)
             }),
-            (_, Place::Half(..) | Place::Id(_) | Place::Sparse(_)) => {
+            (_, Place::Half(..) | Place::Sparse(_)) => {
                 unreachable!("a validated list evaluates into reals and whole numbers")
             }
         }
@@ -392,41 +320,15 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
         sparse.write_dense(made);
     }
 
-    fn product(
-        &self,
-        buffers: &mut Buffers<T>,
-        [out, left, right]: [usize; 3],
-        layout: RightLayout,
-        epilogue: &Epilogue<T>,
-    ) {
-        buffers.write_real(out, |made, Banks { reals, .. }| {
-            let (made_rows, columns) = reals.shape(out);
-            let operands = reals.operands(epilogue);
-            let across = reals.slot(left);
-            let work = Product {
-                left: across.contents,
-                right: reals.get(right),
-                layout,
-                rows: self.count_rows(made_rows),
-                inner: across.columns,
-                columns,
-                epilogue: epilogue.bind(&operands, self.draw_context(made_rows)),
-            };
-            product(made, &work);
-        });
-    }
-
     fn sparse_product(
         &self,
         buffers: &mut Buffers<T>,
         of: Option<u32>,
         [out, right]: [usize; 2],
         dropout: Option<Dropout>,
-        epilogue: &Epilogue<T>,
     ) {
         buffers.write_real(out, |made, Banks { reals, .. }| {
             let (rows, columns) = reals.shape(out);
-            let operands = reals.operands(epilogue);
             let work = SparseProduct {
                 left: self
                     .data
@@ -436,7 +338,7 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
                 right: reals.get(right),
                 columns,
                 dropout,
-                epilogue: epilogue.bind(&operands, self.draw_context(rows)),
+                context: self.draw_context(rows),
             };
             sparse_product(made, &work);
         });
@@ -484,40 +386,4 @@ fn bind_operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> 
             Box::new(bind_operand(banks, second)),
         ),
     }
-}
-
-fn run_neighbour_reduce<T: Precision, E: Scalar + ArrowNativeType>(
-    made: &mut [E],
-    bank: &Bank<E>,
-    work: &Reduce<E>,
-    sides: &[Adjacency<E>],
-    units: &[u32],
-    walk: &LaunchContext<T>,
-) {
-    let operands = bank.operands(&work.epilogue);
-    let (rows, columns) = bank.shape(work.out);
-    let reduction = NeighbourReduce {
-        adjacencies: sides,
-        unit_starts: units,
-        groups: walk.group_starts(work.direction),
-        combine: work.combine,
-        factor: work.factor,
-        source: work.source.map(|source| bank.get(source)),
-        columns,
-        epilogue: work.epilogue.bind(&operands, walk.draw_context(rows)),
-    };
-    neighbour_reduce(made, &reduction);
-}
-
-fn run_elementwise<T: Precision, E: Scalar + ArrowNativeType>(
-    made: &mut [E],
-    bank: &Bank<E>,
-    out: usize,
-    epilogue: &Epilogue<E>,
-    walk: &LaunchContext<T>,
-) {
-    let operands = bank.operands(epilogue);
-    let (rows, columns) = bank.shape(out);
-    let count = made.len().checked_div(columns).unwrap_or(0);
-    elementwise(made, &epilogue.bind(&operands, walk.draw_context(rows)), count, columns);
 }

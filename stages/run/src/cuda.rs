@@ -457,7 +457,6 @@ impl GpuExecutor {
         let done = match place {
             Place::Real(index) => at.upload(&self.gpu, &self.memory, banks.reals.get(index)),
             Place::Whole(index) => at.upload(&self.gpu, &self.memory, banks.wholes.get(index)),
-            Place::Id(index) => at.upload(&self.gpu, &self.memory, banks.ids.get(index)),
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         };
         done.map_err(device_error)
@@ -497,7 +496,6 @@ impl GpuExecutor {
             Place::Whole(index) => {
                 buffers.write_whole(index, |made, _| at.read_unpadded(made, get))
             }
-            Place::Id(index) => buffers.write_id(index, |made, _| at.read_unpadded(made, get)),
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         }
     }

@@ -65,13 +65,6 @@ impl<T: Precision> HostState<T> {
                         initial_half_contents(buffer, &mut data, count, half)
                     })?,
                 ),
-                Element::Id => buffers.push_id(
-                    rows,
-                    columns,
-                    allocate_location(list, buffer, count, |count| {
-                        Ok(Contents::Owned(Aligned::zeros(count)?))
-                    })?,
-                ),
                 Element::Whole(_) => buffers.push_whole(
                     rows,
                     columns,

@@ -409,7 +409,6 @@ fn collect_states<T: Precision>(
             &[host.buffers.reals().get(index).len()],
             host.buffers.reals().get(index),
         ),
-        Place::Id(index) => Tensor::from_ids(host.buffers.ids().get(index)),
         Place::Whole(index) => Tensor::from_wholes(host.buffers.wholes().get(index)),
         Place::Half(..) | Place::Sparse(_) => unreachable!("a validated list commits values"),
     };
@@ -452,7 +451,6 @@ struct SavedState<T> {
 
 enum State<T> {
     Real(Vec<T>),
-    Ids(Vec<u32>),
     Wholes(Vec<i64>),
 }
 
@@ -488,10 +486,6 @@ fn read_saved_state<T: Precision>(
                 .and_then(Tensor::reals::<T>)
                 .filter(|values| values.len() == host.buffers.reals().get(place).len())
                 .map(State::Real),
-            Place::Id(place) => array
-                .and_then(Tensor::ids)
-                .filter(|values| values.len() == host.buffers.ids().get(place).len())
-                .map(State::Ids),
             Place::Whole(place) => array
                 .and_then(Tensor::wholes)
                 .filter(|values| values.len() == host.buffers.wholes().get(place).len())
@@ -521,9 +515,6 @@ fn restore_loop<T: Precision>(host: &mut HostState<T>, saved: &SavedState<T>, nu
         match (state, place) {
             (State::Real(values), Place::Real(place)) => {
                 host.buffers.write_real(place, |state, _| state.copy_from_slice(values))
-            }
-            (State::Ids(values), Place::Id(place)) => {
-                host.buffers.write_id(place, |state, _| state.copy_from_slice(values))
             }
             (State::Wholes(values), Place::Whole(place)) => {
                 host.buffers.write_whole(place, |state, _| state.copy_from_slice(values))

@@ -1,4 +1,4 @@
-//! resolved_program: a launch list with names resolved to indices and compiled expressions.
+//! resolved_program: a launch list with names resolved to indices.
 //!
 //! promises  every name is looked up once, here; steps are in the order of the list, and its parts
 //!           are ranges of steps
@@ -8,39 +8,16 @@ mod fused_launch;
 use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
-use warploom_cpu::Scalar;
 use warploom_cpu::evaluate::Index;
-use warploom_cpu::expression::Compiled;
-use warploom_cpu::product::RightLayout;
 use warploom_ir::{Direction, EdgeSet, Loss, Number, Op, Type};
 use warploom_launch::{
-    Body, Buffer, Combine, Commit, Course, Dropout, EdgeFactor, Element, Expression, LaunchList,
-    Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer, parameter_buffer,
+    Body, Buffer, Commit, Course, Dropout, Element, LaunchList, Operand, Operation, Role, Rows,
+    StopCondition, View, gradient_buffer, parameter_buffer,
 };
 
 pub use fused_launch::FusedLaunch;
 
-use crate::{
-    buffers::{Epilogue, Place},
-    precision::Precision,
-};
-
-/// A sum, minimum or maximum over neighbours.
-#[derive(Debug)]
-pub struct Reduce<E> {
-    /// The buffer that is written.
-    pub out: usize,
-    /// The buffer that is read.
-    pub source: Option<usize>,
-    /// The direction of edges.
-    pub direction: Direction,
-    /// The reduction operator.
-    pub combine: Combine,
-    /// The factor of a message.
-    pub factor: EdgeFactor,
-    /// Applied to each element of the result.
-    pub epilogue: Epilogue<E>,
-}
+use crate::{buffers::Place, precision::Precision};
 
 /// An input of an evaluated operation.
 #[derive(Debug)]
@@ -73,24 +50,10 @@ pub struct Evaluate<T> {
 /// What a step does, by buffer indices.
 #[derive(Debug)]
 pub enum Action<T> {
-    /// A reduction over neighbours, of floats.
-    Reduce(Reduce<T>),
-    /// A reduction over neighbours, of ids.
-    ReduceIds(Reduce<u32>),
-    /// Dense product: out, left, right.
-    Product([usize; 3], RightLayout, Epilogue<T>),
-    /// Dense gradient of a weight: out, left, right.
-    ProductOverRows([usize; 3]),
     /// Sparse features, of all nodes or of a kind, times a weight: out, right.
-    SparseProduct(Option<u32>, [usize; 2], Option<Dropout>, Epilogue<T>),
+    SparseProduct(Option<u32>, [usize; 2], Option<Dropout>),
     /// Gradient of that weight: out, left.
     SparseProductOverRows(Option<u32>, [usize; 2], Option<Dropout>),
-    /// An expression for each element of a buffer of floats.
-    Elementwise(usize, Epilogue<T>),
-    /// An expression for each element of a buffer of ids.
-    ElementwiseIds(usize, Epilogue<u32>),
-    /// Sum over rows: out, source.
-    SumOverRows([usize; 2]),
     /// An operation of the program, as the IR defines it.
     Evaluate(Evaluate<T>),
     /// Several operations, in one walk.
@@ -295,7 +258,7 @@ pub struct Names<'a> {
 impl<'a> Names<'a> {
     /// Buffers of each element type are counted separately, in the order of the list.
     fn new(list: &'a LaunchList) -> Self {
-        let (mut reals, mut halves, mut ids, mut wholes) = (0, 0, 0, 0);
+        let (mut reals, mut halves, mut wholes) = (0, 0, 0);
         let count = |counter: &mut usize| {
             *counter += 1;
             *counter - 1
@@ -305,7 +268,6 @@ impl<'a> Names<'a> {
             (Role::SparseFeaturesOf { kind, .. }, _) => Place::Sparse(Some(*kind)),
             (_, Element::Real) => Place::Real(count(&mut reals)),
             (_, Element::Half(half)) => Place::Half(count(&mut halves), half),
-            (_, Element::Id) => Place::Id(count(&mut ids)),
             (_, Element::Whole(_)) => Place::Whole(count(&mut wholes)),
         };
         let mut place = place;
@@ -420,42 +382,14 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn id_index(&self, name: &str) -> usize {
-        match self.place(name) {
-            Place::Id(index) => index,
-            other => unreachable!("`{name}` is an id in a validated list, found {other:?}"),
-        }
-    }
-
     fn resolve_action<T: Precision>(&self, operation: &Operation) -> Result<Action<T>, StageError> {
         let real = |name: &str| self.real_index(name);
         Ok(match operation {
-            Operation::NeighbourReduce { out, .. } => match self.place(out) {
-                Place::Id(_) => {
-                    Action::ReduceIds(self.resolve_reduce(operation, |name| self.id_index(name))?)
-                }
-                _ => Action::Reduce(self.resolve_reduce(operation, real)?),
-            },
-            Operation::Product { out, left, right, right_transposed, epilogue } => {
-                let layout =
-                    if *right_transposed { RightLayout::Transposed } else { RightLayout::Plain };
-                Action::Product(
-                    [out, left, right].map(|name| real(name)),
-                    layout,
-                    compile_epilogue(epilogue, real)?,
-                )
-            }
-            Operation::ProductOverRows { out, left, right } => {
-                Action::ProductOverRows([out, left, right].map(|name| real(name)))
-            }
-            Operation::SparseProduct { out, left, right, dropout, epilogue } => {
-                Action::SparseProduct(
-                    self.sparse_kind(left),
-                    [out, right].map(|name| real(name)),
-                    *dropout,
-                    compile_epilogue(epilogue, real)?,
-                )
-            }
+            Operation::SparseProduct { out, left, right, dropout } => Action::SparseProduct(
+                self.sparse_kind(left),
+                [out, right].map(|name| real(name)),
+                *dropout,
+            ),
             Operation::SparseProductOverRows { out, left, right, dropout } => {
                 Action::SparseProductOverRows(
                     self.sparse_kind(right),
@@ -463,13 +397,6 @@ impl<'a> Names<'a> {
                     *dropout,
                 )
             }
-            Operation::Elementwise { out, expression } => match self.place(out) {
-                Place::Id(index) => Action::ElementwiseIds(
-                    index,
-                    compile_epilogue(expression, |name| self.id_index(name))?,
-                ),
-                _ => Action::Elementwise(real(out), compile_epilogue(expression, real)?),
-            },
             Operation::Evaluate { out, shape, op, inputs } => {
                 let buffer = self.buffer(out);
                 Action::Evaluate(Evaluate {
@@ -485,9 +412,6 @@ impl<'a> Names<'a> {
                 })
             }
             Operation::Fused { .. } => Action::Fused(FusedLaunch::resolve(self, operation)?),
-            Operation::SumOverRows { out, source } => {
-                Action::SumOverRows([out, source].map(|name| real(name)))
-            }
             Operation::Loss { kind, result, target, gradient, value } => {
                 Action::Loss(*kind, [result, target, gradient, value].map(|name| real(name)))
             }
@@ -497,37 +421,6 @@ impl<'a> Names<'a> {
             }
         })
     }
-
-    fn resolve_reduce<E: Scalar>(
-        &self,
-        operation: &Operation,
-        number: impl Fn(&str) -> usize,
-    ) -> Result<Reduce<E>, StageError> {
-        let Operation::NeighbourReduce { out, source, direction, combine, factor, epilogue } =
-            operation
-        else {
-            unreachable!("called for reductions");
-        };
-        Ok(Reduce {
-            out: number(out),
-            source: source.as_deref().map(&number),
-            direction: *direction,
-            combine: *combine,
-            factor: *factor,
-            epilogue: compile_epilogue(epilogue, number)?,
-        })
-    }
-}
-
-fn compile_epilogue<E: Scalar>(
-    expression: &Expression,
-    number: impl Fn(&str) -> usize,
-) -> Result<Epilogue<E>, StageError> {
-    let program = Compiled::compile(expression).map_err(|error| {
-        StageError::defect(format!("an expression of the plan cannot be compiled: {error}"))
-    })?;
-    let loads = program.loads().iter().map(|name| number(name)).collect();
-    Ok(Epilogue { program, loads })
 }
 
 /// The number of rows.

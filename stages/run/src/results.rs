@@ -327,15 +327,6 @@ impl<'a> ResultTable<'a> {
                     Shape::from_columns(slot.columns),
                 );
             }
-            Place::Id(index) => {
-                let values = buffers.ids().get(index);
-                let nulls = values.par_iter().any(|&node| node as usize >= ids.len());
-                let field =
-                    Field::new(&result.name, own_id_array(ids, &[]).data_type().clone(), nulls);
-                self.push(field, 1, move |piece| {
-                    Ok(own_id_array(ids, &order.gather_rows(values, 1, piece)))
-                });
-            }
             Place::Whole(index) => {
                 let (slot, kind) = (buffers.wholes().slot(index), result.kind);
                 let (values, columns, shape) =

@@ -38,15 +38,6 @@ impl Tensor {
         Tensor { dtype: T::TENSOR, shape: shape.to_vec(), bytes }
     }
 
-    /// An array of ids.
-    pub fn from_ids(values: &[u32]) -> Self {
-        Tensor {
-            dtype: Dtype::U32,
-            shape: vec![values.len()],
-            bytes: values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        }
-    }
-
     /// An array of integers.
     pub fn from_wholes(values: &[i64]) -> Self {
         Tensor {
@@ -66,13 +57,6 @@ impl Tensor {
     /// Elements, if they have the run's type.
     pub fn reals<T: Precision>(&self) -> Option<Vec<T>> {
         (self.dtype == T::TENSOR).then(|| T::from_bytes(&self.bytes))
-    }
-
-    /// Elements, if they are ids.
-    pub fn ids(&self) -> Option<Vec<u32>> {
-        (self.dtype == Dtype::U32).then(|| {
-            self.bytes.as_chunks().0.iter().map(|&bytes| u32::from_le_bytes(bytes)).collect()
-        })
     }
 }
 
@@ -143,14 +127,14 @@ mod tests {
         let odd = [f64::NAN, -0.0, f64::MIN_POSITIVE / 2.0, f64::INFINITY, 0.1];
         tensors.arrays.insert("x".to_owned(), Tensor::from_reals(&[5], &odd));
         tensors.arrays.insert("y".to_owned(), Tensor::from_reals::<f32>(&[1, 1], &[0.1]));
-        tensors.arrays.insert("z".to_owned(), Tensor::from_ids(&[7, u32::MAX]));
+        tensors.arrays.insert("z".to_owned(), Tensor::from_wholes(&[7, i64::MIN]));
         let bytes = tensors.to_bytes().unwrap();
         let back = Tensors::from_bytes(&bytes).unwrap();
         assert_eq!(back, tensors);
         assert_eq!(back.arrays["x"].reals::<f64>().unwrap().map_bits(), odd.to_vec().map_bits());
         assert_eq!(
-            (back.arrays["z"].ids(), back.arrays["y"].ids()),
-            (Some(vec![7, u32::MAX]), None)
+            (back.arrays["z"].wholes(), back.arrays["y"].wholes()),
+            (Some(vec![7, i64::MIN]), None)
         );
         assert_eq!(bytes, tensors.clone().to_bytes().unwrap());
     }

@@ -527,7 +527,7 @@ fn row_lists(csr: &Csr) -> RowLists {
         };
         let edges = |table: &str| RowEdges {
             far: column(table, Some("far")),
-            edge: column(table, Some("edge")),
+            edge: Some(column(table, Some("edge"))),
             path: table.into(),
         };
         let walked = WalkedRows {
@@ -607,12 +607,6 @@ pub fn buffer_values<T: Precision>(
             };
             Some(ordered.into_iter().map(|value| value as f64).collect())
         }
-        Place::Id(index) => Some(
-            unpermuted(data, executor.host().buffers.ids().get(*index), columns)
-                .iter()
-                .map(|&id| f64::from(id))
-                .collect(),
-        ),
         Place::Half(..) | Place::Sparse(_) => None,
     }
 }

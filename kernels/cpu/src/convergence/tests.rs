@@ -31,5 +31,4 @@ fn infinities_and_nan() {
     assert!(summed_change(&[f64::NAN, 1.0], &[1.0, 1.0]).is_nan());
     assert!(summed_change(&[f64::NAN], &[f64::NAN]).is_nan());
     assert_eq!(changed_count(&[most, f64::NAN, f64::NAN, 0.0], &[most, f64::NAN, 1.0, -0.0]), 1);
-    assert_eq!(changed_count(&[1u32, u32::MAX, 3], &[1, 2, 3]), 1);
 }

@@ -6,10 +6,8 @@ use super::element::{Element, empty_reduction};
 use super::source::{At, Get, Layout, Rows, Source, Way};
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
-use crate::expression::{Bound, Compiled};
 use crate::product::{Product, RightLayout, product};
 use crate::product_over_rows::{ProductOverRows, product_over_rows};
-use crate::random::dropout::DrawContext;
 use crate::row_tasks::rows_per_task;
 
 /// Rows of one partial sum.
@@ -95,11 +93,6 @@ fn products<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) 
         rows: out.len().checked_div(columns).unwrap_or(0),
         inner,
         columns,
-        epilogue: Bound {
-            program: &Compiled::identity(),
-            operands: &[],
-            context: DrawContext::default(),
-        },
     };
     product(out, &work);
 }

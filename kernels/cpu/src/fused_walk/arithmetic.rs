@@ -9,8 +9,8 @@ use warploom_ir::{Binary, Type, Unary};
 
 use super::gather::{LANES, joined};
 use crate::Real;
+use crate::chunk_arithmetic::{Source, map_operand, pairs};
 use crate::evaluate::Element;
-use crate::expression::arithmetic::{Source, map_operand, pairs};
 use crate::operators::{self, BinaryLoops, UnaryLoops};
 
 /// A loop over one operand, dispatched to the instruction set of the CPU. A bare closure might not
@@ -257,7 +257,7 @@ pub(super) fn select<A: Copy>(
 ) {
     match condition {
         Source::Number(holds) => {
-            crate::expression::arithmetic::copy(out, if holds != 0 { yes } else { no })
+            crate::chunk_arithmetic::copy(out, if holds != 0 { yes } else { no })
         }
         Source::Slice(holds) => arch.dispatch(SelectJob { out, holds, yes, no }),
     }

@@ -17,8 +17,8 @@ use super::registers::{RegisterData, Registers};
 use super::tile::{Cursor, Tile, WalkLists};
 use super::{Level, StoredMut, Work, arithmetic};
 use crate::Real;
+use crate::chunk_arithmetic::{Source, copy};
 use crate::evaluate::{Element, axis_lengths, empty_reduction, runs};
-use crate::expression::arithmetic::{Source, copy};
 use crate::half_precision::round;
 use crate::random::dropout::{Draws, Drops, TilePlace};
 

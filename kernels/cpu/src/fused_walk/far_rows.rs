@@ -5,7 +5,7 @@
 //!   as a neighbour reduction                        one column: four sums at once    <- here
 //!
 //! promises  rows of several columns add in the order of edge ids, a single column as
-//!           `neighbour_reduce` does: neither threads, nor blocks, nor the rows that are computed
+//!           `gathered_rows` does: neither threads, nor blocks, nor the rows that are computed
 //!           change a bit
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use super::operands::{OperandLayout, Origin, Resolved, RowChoice};
 use super::{Stored, Work};
 use crate::Real;
 use crate::evaluate::{EdgeList, Element};
-use crate::neighbour_reduce::{Entries, MaxOf, MinOf, SumOf, reduce_rows};
+use crate::gathered_rows::{Entries, MaxOf, MinOf, SumOf, reduce_rows};
 
 /// Independent results of a single column of integers.
 const LANES: usize = 4;

@@ -9,8 +9,8 @@ use super::operands::{OperandLayout, Origin, RowChoice, RowOperand};
 use super::registers::Registers;
 use super::tile::Tile;
 use super::{Level, Stored, Work};
+use crate::chunk_arithmetic::Source;
 use crate::evaluate::Element;
-use crate::expression::arithmetic::Source;
 use crate::half_precision::Kept;
 
 /// Prefetch distance, in rows.

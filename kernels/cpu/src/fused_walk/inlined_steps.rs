@@ -12,7 +12,7 @@ use super::operands::{
     Compared, OperandLayout, Origin, Resolved, RowChoice, RowOperand, StepMethod,
 };
 use crate::Real;
-use crate::expression::arithmetic::Source;
+use crate::chunk_arithmetic::Source;
 
 /// Inlines comparisons into selects and products into sums; returns for each step whether it was
 /// inlined.

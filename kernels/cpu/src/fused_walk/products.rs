@@ -7,7 +7,7 @@
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::Real;
-use crate::expression::arithmetic::Source;
+use crate::chunk_arithmetic::Source;
 use crate::product::gemm::{Matrix, OutputUpdate, gemm_onto};
 
 /// Rows times a matrix `[inner, made]`, or its transpose.

@@ -8,8 +8,8 @@ use super::operands::{Compared, Origin, Resolved, RowChoice, RowOperand, StepMet
 use super::tile::Tile;
 use super::{Level, Stored, Work};
 use crate::Real;
+use crate::chunk_arithmetic::Source;
 use crate::evaluate::{Element, empty_reduction};
-use crate::expression::arithmetic::Source;
 
 /// Scratch of a task for reductions.
 #[derive(Clone, Debug, Default)]

@@ -6,8 +6,8 @@ use warploom_launch::Over;
 
 use super::*;
 use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};
+use crate::gathered_rows::{Entries, SumOf, reduce_rows};
 use crate::half_precision::{Half, Kept};
-use crate::neighbour_reduce::{Entries, SumOf, reduce_rows};
 use crate::random::philox4x32;
 use crate::test_support::run_in_pools;
 
@@ -386,7 +386,7 @@ fn what_is_at_hand_changes_no_bit_and_steps_are_what_they_are_apart() {
     }
 }
 
-/// Sums of one column, as `neighbour_reduce` adds them.
+/// Sums of one column, as `gathered_rows` adds them.
 fn sums_in_lanes(sample: &Sample, values: &[f32]) -> Vec<f32> {
     let mut made = vec![0.0; NODES];
     let list = Entries::of_list(&sample.incoming.0, &sample.incoming.2);

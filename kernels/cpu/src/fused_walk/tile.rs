@@ -160,7 +160,10 @@ impl Tile {
                 let end = entries.end.min(start + room);
                 whole &= end == entries.end;
                 self.far.extend_from_slice(&list.far[start..end]);
-                self.rows.extend(list.edges[start..end].iter().map(|edge| edge + *first as u32));
+                if wanted.rows {
+                    self.rows
+                        .extend(list.edges[start..end].iter().map(|edge| edge + *first as u32));
+                }
                 cursor.done += end - start;
             }
             self.near.resize(self.far.len(), cursor.row as u32);

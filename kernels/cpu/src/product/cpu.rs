@@ -1,10 +1,9 @@
-//! cpu: a product in blocks of rows, with the epilogue while a block is in cache.
+//! cpu: a product in blocks of rows.
 use rayon::prelude::*;
 
 use super::gemm::{Matrix, gemm};
 use super::{Product, RightLayout};
 use crate::Real;
-use crate::expression::Evaluator;
 use crate::row_tasks::{assert_shape, rows_per_task};
 
 /// Minimum rows per task: gemm packs the right operand once per task, which does not pay for fewer
@@ -21,29 +20,19 @@ pub(crate) fn product_of_type<T: Real>(out: &mut [T], work: &Product<T>) {
     assert_shape(out, rows, columns, "out");
     assert_shape(left, rows, inner, "left");
     assert_shape(right, inner, columns, "right");
-    work.epilogue.assert_fits(rows, columns);
     if out.is_empty() {
         return;
     }
-    let arch = pulp::Arch::new();
     let right = match work.layout {
         RightLayout::Plain => Matrix { data: right, row_stride: columns, column_stride: 1 },
         RightLayout::Transposed => Matrix { data: right, row_stride: 1, column_stride: inner },
     };
     let in_task = rows_per_task(inner.max(columns)).max(LEAST_ROWS);
-    out.par_chunks_mut(in_task * columns).enumerate().for_each_init(
-        || Evaluator::new(arch, &work.epilogue, columns),
-        |evaluator, (task, out)| {
-            let first_row = task * in_task;
-            let count = out.len() / columns;
-            let left = &left[first_row * inner..(first_row + count) * inner];
-            gemm(
-                out,
-                Matrix { data: left, row_stride: inner, column_stride: 1 },
-                right,
-                [count, inner, columns],
-            );
-            evaluator.apply(first_row, out);
-        },
-    );
+    out.par_chunks_mut(in_task * columns).enumerate().for_each(|(task, out)| {
+        let first_row = task * in_task;
+        let count = out.len() / columns;
+        let left = &left[first_row * inner..(first_row + count) * inner];
+        let left = Matrix { data: left, row_stride: inner, column_stride: 1 };
+        gemm(out, left, right, [count, inner, columns]);
+    });
 }

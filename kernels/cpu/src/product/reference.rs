@@ -1,11 +1,11 @@
 //! reference: the product in f64, as three loops.
 //!
-//! promises  slow; without the epilogue
+//! promises  slow
 //! never     runs in parallel
 use super::{Product, RightLayout};
 use crate::Real;
 
-/// The result without the epilogue, row-major.
+/// The result, row-major.
 pub fn product<T: Real>(work: &Product<T>) -> Vec<f64> {
     let mut out = Vec::with_capacity(work.rows * work.columns);
     for row in 0..work.rows {

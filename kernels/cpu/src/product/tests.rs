@@ -1,28 +1,20 @@
 //! tests: the product against three loops in f64.
 use proptest::prelude::*;
-use warploom_ir::Unary;
-use warploom_launch::Expression;
 
 use super::{Product, RightLayout, product, reference};
 use crate::Real;
-use crate::expression::{Bound, Compiled};
-use crate::random::dropout::DrawContext;
 use crate::test_support::{assert_close, numbers, run_in_pools};
 
 fn check<T: Real>(rows: usize, inner: usize, columns: usize, layout: RightLayout) {
     let left: Vec<T> = numbers(rows * inner, 1);
     let right: Vec<T> = numbers(inner * columns, 2);
-    let program =
-        Compiled::compile(&Expression::unary(Unary::Relu, Expression::Made)).expect("compiles");
-    let epilogue = Bound { program: &program, operands: &[], context: DrawContext::default() };
-    let work = Product { left: &left, right: &right, layout, rows, inner, columns, epilogue };
+    let work = Product { left: &left, right: &right, layout, rows, inner, columns };
     let made = run_in_pools(|| {
         let mut made = vec![T::ONE; rows * columns];
         product(&mut made, &work);
         made
     });
-    let expected: Vec<f64> =
-        reference::product(&work).into_iter().map(|value| value.max(0.0)).collect();
+    let expected = reference::product(&work);
     assert_close(
         &made,
         &expected,

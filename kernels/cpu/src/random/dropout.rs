@@ -31,7 +31,7 @@ pub struct DrawContext<'a> {
     /// Whether the run is training; in evaluation, dropout is the identity.
     pub active: bool,
     /// The row in the graph artifact (node or edge id) of each row of the launch; `None` is the
-    /// identity. `Expression::Id` reads it too.
+    /// identity.
     pub row_in_graph: Option<&'a [u32]>,
 }
 

@@ -4,8 +4,7 @@ use rayon::prelude::*;
 
 use super::{SparseProduct, SparseProductOverRows};
 use crate::Real;
-use crate::expression::Evaluator;
-use crate::neighbour_reduce::{Entries, SumOf, reduce_rows, rows_per_block};
+use crate::gathered_rows::{Entries, SumOf, reduce_rows, rows_per_block};
 use crate::random::dropout::{DrawContext, Drops};
 use crate::row_tasks::{assert_shape, balanced_units, split_rows};
 
@@ -19,13 +18,12 @@ pub(crate) fn sparse_product_of_type<T: Real>(out: &mut [T], work: &SparseProduc
     assert_eq!(features.index.len(), features.values.len(), "a value for each index");
     assert_shape(out, rows, columns, "out");
     assert_shape(work.right, columns, features.columns, "right");
-    work.epilogue.assert_fits(rows, columns);
     if out.is_empty() {
         return;
     }
     let arch = pulp::Arch::new();
     let right = transposed(work.right, columns, features.columns);
-    let context = &work.epilogue.context;
+    let context = &work.context;
     let drops = work.dropout.and_then(|dropout| Drops::new(dropout, context));
     let entries = Entries {
         offsets: features.offsets,
@@ -37,7 +35,6 @@ pub(crate) fn sparse_product_of_type<T: Real>(out: &mut [T], work: &SparseProduc
     let units = balanced_units(features.offsets);
     split_rows(out, &units, columns).into_par_iter().with_max_len(1).for_each(
         |(first_row, part)| {
-            let mut evaluator = Evaluator::new(arch, &work.epilogue, columns);
             let mut dropped = Vec::new();
             for (index, out) in part.chunks_mut(block * columns).enumerate() {
                 let first_row = first_row + index * block;
@@ -46,7 +43,6 @@ pub(crate) fn sparse_product_of_type<T: Real>(out: &mut [T], work: &SparseProduc
                 let entries =
                     drop_block(arch, &mut dropped, &entries, drops.as_ref(), at_hand, place);
                 reduce_rows::<T, SumOf>(arch, out, &[entries], first_row, &right, columns);
-                evaluator.apply(first_row, out);
             }
         },
     );
@@ -93,7 +89,7 @@ pub(crate) fn sparse_product_over_rows_of_type<T: Real>(
     out.copy_from_slice(&transposed(&made, features.columns(), columns));
 }
 
-/// Rows between two epilogues.
+/// Rows that are reduced at once.
 #[derive(Clone, Copy)]
 struct Block {
     first_row: usize,

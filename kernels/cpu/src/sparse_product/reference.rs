@@ -1,6 +1,6 @@
 //! reference: the sparse products in f64, on densified features.
 //!
-//! promises  slow; without the epilogue
+//! promises  slow
 //! never     runs in parallel
 use warploom_launch::Dropout;
 
@@ -30,7 +30,7 @@ pub fn dense<T: Real>(
     dense
 }
 
-/// `dense @ right^T`, right `[columns, features]`, before the epilogue.
+/// `dense @ right^T`, right `[columns, features]`.
 pub fn sparse_product<T: Real>(
     dense: &[f64],
     right: &[T],

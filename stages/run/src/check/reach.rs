@@ -60,10 +60,7 @@ pub(super) fn reach<'l>(
 /// other nodes than neighbours.
 fn walked(operation: &Operation) -> Option<Option<Direction>> {
     match operation {
-        Operation::NeighbourReduce { direction, .. } => Some(Some(*direction)),
-        Operation::Product { .. }
-        | Operation::SparseProduct { .. }
-        | Operation::Elementwise { .. } => Some(None),
+        Operation::SparseProduct { .. } => Some(None),
         Operation::Evaluate { op, .. } => match op {
             Op::Reduce(_, EdgeSet { direction, relation: None }) => Some(Some(*direction)),
             Op::Input(Input::Features)

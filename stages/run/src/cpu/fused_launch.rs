@@ -27,7 +27,7 @@ impl<T: Precision> LaunchContext<'_, T> {
                     Stored::F16(bytemuck::cast_slice(banks.halves.get(*index)))
                 }
                 Place::Whole(index) => Stored::Whole(banks.wholes.get(*index)),
-                Place::Id(_) | Place::Sparse(_) => {
+                Place::Sparse(_) => {
                     unreachable!("a validated list evaluates reals and whole numbers")
                 }
             };
@@ -41,9 +41,6 @@ impl<T: Precision> LaunchContext<'_, T> {
                     StoredMut::F16(bytemuck::cast_slice_mut(elements))
                 }
                 OutputSlice::Whole(elements) => StoredMut::Whole(elements),
-                OutputSlice::Id(_) => {
-                    unreachable!("a validated list evaluates into reals and whole numbers")
-                }
             });
             let outputs = made.by_ref().take(work.rows_written).collect();
             let totals = made.map(|total| match total {
@@ -53,10 +50,10 @@ impl<T: Precision> LaunchContext<'_, T> {
                 }
             });
             let unit_starts = match work.over {
-                Over::EdgesOf(Direction::In) => &self.data.lists.incoming_units,
-                Over::EdgesOf(Direction::Out) => &self.data.lists.outgoing_units,
-                Over::EdgesOf(Direction::Both) => &self.data.lists.both_units,
-                Over::Vertices | Over::Edges(_) => &Vec::new(),
+                Over::EdgesOf(Direction::In) => &self.data.row_lists.units.incoming[..],
+                Over::EdgesOf(Direction::Out) => &self.data.row_lists.units.outgoing[..],
+                Over::EdgesOf(Direction::Both) => &self.data.lists.both_units[..],
+                Over::Vertices | Over::Edges(_) => &[][..],
             };
             let groups = match work.over {
                 Over::EdgesOf(direction) => self.group_starts(direction),

@@ -103,10 +103,6 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
                 let least = components::least(buffers.reals().get(state), &parts);
                 buffers.write_real(state, |values, _| assign_components(values, &least, &parts));
             }
-            Place::Id(state) => {
-                let least = components::least(buffers.ids().get(state), &parts);
-                buffers.write_id(state, |values, _| assign_components(values, &least, &parts));
-            }
             Place::Whole(state) => {
                 let least = components::least(buffers.wholes().get(state), &parts);
                 buffers.write_whole(state, |values, _| assign_components(values, &least, &parts));

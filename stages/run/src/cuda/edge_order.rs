@@ -36,7 +36,7 @@ impl Items {
             row: walk.rows.clone(),
             offset: walk.offsets.clone(),
             far: walk.edges.far.clone(),
-            edge: walk.edges.edge.clone(),
+            edge: walk.edges.edge.clone().unwrap_or_default(),
             sorted_above: walk.sorted_above,
         }
     }

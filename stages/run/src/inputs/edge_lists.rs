@@ -3,7 +3,7 @@
 //! promises  the edges of a vertex ascend by edge id, so that results do not depend on the order of
 //!           the nodes, unless a user's own groups ask for the order of the csr; only lists that
 //!           are needed are there; lists by vertex are those of the partition, mapped
-//! limits    fewer than 2^31 edges; memory: 8 bytes an edge for the ends, where a launch reads them
+//! limits    ids of edges have 32 bits, where any are read; memory: 8 bytes an edge for the ends, where a launch reads them
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
@@ -35,26 +35,23 @@ pub struct EdgeLists {
     relation: Vec<u16>,
     /// The graphs of a set of many, where a launch needs them.
     pub graphs: Option<Graphs>,
-    /// First row of each work unit over in-edges, and the number of rows; units have similar
-    /// numbers of edges.
-    pub incoming_units: Vec<u32>,
-    /// The same for out-edges.
-    pub outgoing_units: Vec<u32>,
-    /// The same for both.
+    /// First row of each work unit of walks over both directions, and the number of rows; units
+    /// have similar numbers of edges. Those of one direction are the partition's.
     pub both_units: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
 struct VertexEdges {
     offsets: View<u64>,
+    /// Empty where no launch asks for the number of an edge.
     edges: View<u32>,
     far: View<u32>,
 }
 
 impl VertexEdges {
-    fn new(side: &Side, lists: &RowEdges) -> Self {
-        let (edges, far) = (lists.edge.clone(), lists.far.clone());
-        VertexEdges { offsets: side.offsets.clone(), edges, far }
+    fn new(side: &Side, lists: &RowEdges, ids: bool) -> Self {
+        let edges = lists.edge.clone().filter(|_| ids).unwrap_or_default();
+        VertexEdges { offsets: side.offsets.clone(), edges, far: lists.far.clone() }
     }
 }
 
@@ -67,7 +64,7 @@ impl EdgeLists {
             return EdgeLists::default();
         }
         let of = |side: &Side, lists: &Option<RowEdges>| {
-            lists.as_ref().map(|lists| VertexEdges::new(side, lists))
+            lists.as_ref().map(|lists| VertexEdges::new(side, lists, wanted.ids))
         };
         let incoming = of(&csr.incoming, &lists.incoming).filter(|_| wanted.incoming);
         let outgoing = of(&csr.outgoing, &lists.outgoing).filter(|_| wanted.outgoing);
@@ -76,34 +73,22 @@ impl EdgeLists {
         } else {
             Vec::new()
         };
-        let units = |side: &Option<VertexEdges>| {
-            side.as_ref().map_or_else(Vec::new, |side| balanced_units(&side.offsets))
-        };
-        let (incoming_units, outgoing_units) = (units(&incoming), units(&outgoing));
         let both = incoming.as_ref().zip(outgoing.as_ref()).map(|(incoming, outgoing)| {
             incoming.offsets.iter().zip(&outgoing.offsets).map(|(a, b)| a + b)
         });
         let both_units =
             both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
         let (source, target) = if wanted.ends { edge_ends(csr) } else { Default::default() };
-        EdgeLists {
-            incoming,
-            outgoing,
-            source,
-            target,
-            relation,
-            graphs: None,
-            incoming_units,
-            outgoing_units,
-            both_units,
-        }
+        EdgeLists { incoming, outgoing, source, target, relation, graphs: None, both_units }
     }
 
     /// Lists the in-edges of each vertex in the order of the csr, for groups that are ranges of its
     /// slots.
     pub fn order_by_slots(&mut self, csr: &Csr) {
         if let Some(list) = &mut self.incoming {
-            list.edges = csr.incoming.edges.iter().map(|&edge| edge as u32).collect();
+            if !list.edges.is_empty() {
+                list.edges = csr.incoming.edges.iter().map(|&edge| edge as u32).collect();
+            }
             list.far = csr.incoming.neighbours.clone();
         }
     }

@@ -17,8 +17,8 @@ use warploom_contract::{
     },
 };
 use warploom_cpu::evaluate::EdgeGraph;
+use warploom_cpu::shortcuts;
 use warploom_cpu::sparse_product::{SparseColumns, SparseRows};
-use warploom_cpu::{Adjacency, balanced_units, shortcuts};
 use warploom_ir::Direction;
 use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
 
@@ -37,25 +37,9 @@ pub struct Neighbours<T: Precision> {
     pub neighbours: View<u32>,
     /// Weight of each entry.
     pub weights: Option<View<T>>,
-    /// First row of each unit of work, and the number of rows.
-    pub units: View<u32>,
 }
 
 impl<T: Precision> Neighbours<T> {
-    /// As operations on reals see it.
-    pub fn weighted_adjacency(&self) -> Adjacency<'_, T> {
-        Adjacency {
-            offsets: &self.offsets,
-            neighbours: &self.neighbours,
-            weights: self.weights.as_deref(),
-        }
-    }
-
-    /// As operations on ids see it.
-    pub fn plain_adjacency(&self) -> Adjacency<'_, u32> {
-        Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights: None }
-    }
-
     /// As courses and frontiers see it.
     pub fn neighbour_lists(&self) -> shortcuts::NeighbourLists<'_> {
         shortcuts::NeighbourLists { offsets: &self.offsets, neighbours: &self.neighbours }
@@ -150,8 +134,6 @@ pub struct Data<T: Precision> {
     pub division: Option<Division>,
     /// The same on a GPU.
     pub device_groups: Option<DeviceGroups>,
-    /// Units of work where a launch walks both.
-    pub both_units: Vec<u32>,
     /// Edges by vertex and by id, for evaluated operations.
     pub lists: EdgeLists,
     /// Where these are made from once a loop goes in supersteps after all.
@@ -188,34 +170,16 @@ pub struct Data<T: Precision> {
 impl<T: Precision> Data<T> {
     /// A graph alone, in its own order, without features or labels; ids count from 0.
     pub fn from_graph(csr: &Csr, row_lists: RowLists, needs: Needs) -> Self {
-        let units = row_lists.units.clone();
         let weights = csr.weights.as_ref().filter(|_| needs.weights);
-        let side = |side: &Side, weights: Option<View<T>>, units: View<u32>| Neighbours {
+        let side = |side: &Side, weights: Option<View<T>>| Neighbours {
             offsets: side.offsets.clone(),
             neighbours: side.neighbours.clone(),
             weights,
-            units,
         };
-        let incoming =
-            needs.incoming.then(|| side(&csr.incoming, weights.map(T::from_view), units.incoming));
-        let outgoing = needs.outgoing.then(|| {
-            side(
-                &csr.outgoing,
-                weights.map(|weights| weights_by_out_edge(csr, weights)),
-                units.outgoing,
-            )
-        });
-        let both_units = if needs.both {
-            let sums = csr
-                .incoming
-                .offsets
-                .iter()
-                .zip(csr.outgoing.offsets.iter())
-                .map(|(into, out)| into + out);
-            balanced_units(&sums.collect::<Vec<u64>>())
-        } else {
-            Vec::new()
-        };
+        let incoming = needs.incoming.then(|| side(&csr.incoming, weights.map(T::from_view)));
+        let outgoing = needs
+            .outgoing
+            .then(|| side(&csr.outgoing, weights.map(|weights| weights_by_out_edge(csr, weights))));
         Data {
             nodes: csr.nodes(),
             edges: csr.edges(),
@@ -223,7 +187,6 @@ impl<T: Precision> Data<T> {
             outgoing,
             division: None,
             device_groups: None,
-            both_units,
             lists: EdgeLists::new(csr, &row_lists, needs.lists),
             lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
             row_lists,

@@ -15,12 +15,12 @@ use arrow_array::{
 };
 use rayon::prelude::*;
 use warploom_contract::{
-    Artifact, ErrorKind, StageError,
+    Artifact, StageError,
     kinds::{csr::Csr, graph},
     parquet_file::read_table,
 };
 use warploom_ir::{Direction, EdgeSet, Input, Type};
-use warploom_launch::{BufferName, COMPILED_EDGES_MAX, LaunchList, ListNeeds, Role};
+use warploom_launch::{BufferName, LaunchList, Role};
 use warploom_shell::column_names;
 
 use crate::{
@@ -33,26 +33,6 @@ use crate::{
 
 /// Rows that one task fills, at least.
 const TASK_ROWS: usize = 1 << 14;
-
-/// Refuses a graph of more edges than compiled programs take.
-pub fn check_edge_count(
-    list: &LaunchList,
-    csr: &Csr,
-    artifact: &Artifact,
-) -> Result<(), StageError> {
-    let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
-    if walked == ListNeeds::default() || csr.edges() as u64 <= COMPILED_EDGES_MAX {
-        return Ok(());
-    }
-    let what = format!(
-        "the graph has {} edges, and compiled programs take at most \
-         {COMPILED_EDGES_MAX}",
-        csr.edges()
-    );
-    Err(StageError::new(ErrorKind::Data, what)
-        .at(artifact.path.display())
-        .hint("run one of the shipped programs, unedited"))
-}
 
 /// Loads the buffers of role `given`.
 pub fn load_inputs<T: Precision>(

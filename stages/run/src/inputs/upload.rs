@@ -62,7 +62,6 @@ pub fn load_data<T: Precision>(
     let order = read_order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     check_node_count(inputs, csr.nodes(), table.ids.len())?;
     check_offsets(&csr, &inputs.get(Kind::Csr)?.path)?;
-    program_inputs::check_edge_count(list, &csr, artifact)?;
     let lists = row_lists::open_row_lists(
         inputs.get(Kind::Partition)?,
         row_list_needs(needs, row_needs),
@@ -109,10 +108,8 @@ fn row_list_needs(needs: Needs, on_gpu: Option<RowListNeeds>) -> RowListNeeds {
     let later = needs.lists_later.unwrap_or_default();
     let by_number =
         [needs.lists.incoming || later.incoming, needs.lists.outgoing || later.outgoing];
-    match on_gpu {
-        Some(on_gpu) => RowListNeeds { by_host: by_number, ..on_gpu },
-        None => RowListNeeds { by_host: by_number, ..RowListNeeds::default() },
-    }
+    let ids_by_host = needs.lists.ids || later.ids;
+    RowListNeeds { by_host: by_number, ids_by_host, ..on_gpu.unwrap_or_default() }
 }
 
 fn check_stop(stop: &StopFlag) -> Result<(), StageError> {

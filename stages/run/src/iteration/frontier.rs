@@ -90,7 +90,7 @@ impl Frontier {
 
 fn mark_changed<T: Precision>(
     marks: &Marks,
-    Banks { reals, ids, wholes, .. }: &Banks<T>,
+    Banks { reals, wholes, .. }: &Banks<T>,
     state: Place,
     next: Place,
     made: &[Run],
@@ -98,9 +98,6 @@ fn mark_changed<T: Precision>(
     match (state, next) {
         (Place::Real(state), Place::Real(next)) => {
             mark_reals(marks, reals.get(state), reals.get(next), reals.slot(state).columns, made)
-        }
-        (Place::Id(state), Place::Id(next)) => {
-            mark_wholes(marks, ids.get(state), ids.get(next), ids.slot(state).columns, made)
         }
         (Place::Whole(state), Place::Whole(next)) => mark_wholes(
             marks,

@@ -155,7 +155,7 @@ mod tests {
         let rows = vec![row(0, None), row(1, Some(0.25))];
         assert_eq!(from_tensor(&to_tensor(&rows), 2), Some(rows.clone()));
         assert_eq!(
-            (from_tensor(&to_tensor(&rows), 1), from_tensor(&Tensor::from_ids(&[1]), 1)),
+            (from_tensor(&to_tensor(&rows), 1), from_tensor(&Tensor::from_wholes(&[1]), 1)),
             (None, None)
         );
         let names: Vec<String> =

@@ -1,9 +1,8 @@
 //! differential: the executor against the reference, buffer by buffer.
 //!
-//! promises  programs with hand-written lists, on every degenerate graph and on random ones, in
-//!           both types, in both orders, with and without dropout: every buffer after every part of
-//!           the list, and parameters after three steps. A GPU has no such lists: there gcn and
-//!           sage are compiled
+//! promises  gcn, sage, pagerank and components, on every degenerate graph and on random ones, in
+//!           both types, with and without dropout: every buffer after every part of the list, and
+//!           parameters after three steps
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -14,7 +13,6 @@ use warploom_contract::progress::StopFlag;
 use warploom_cpu::optimizer::{Adam, Optimizer};
 use warploom_cpu::random::dropout::{DrawContext, Drops};
 use warploom_ir::{Loss, interpret};
-use warploom_launch::builtin::{self, LayerOrder};
 use warploom_launch::reference::{self, Draw, Reference};
 use warploom_launch::{Body, Buffer, Dropout, LaunchList};
 use warploom_run::{
@@ -296,31 +294,21 @@ pub fn stepped<T: Precision>(
     }
 }
 
-fn list(
-    program: &str,
-    direct: &ListInputs,
-    drop: f64,
-    (order, loss): (LayerOrder, Loss),
-) -> LaunchList {
+fn list(program: &str, direct: &ListInputs, drop: f64, loss: Loss) -> LaunchList {
     let settings =
         BTreeMap::from([("hidden".to_owned(), json!(5)), ("drop".to_owned(), json!(drop))]);
-    if gpu().is_some() {
-        let loss = if loss == Loss::CrossEntropy { Loss::CrossEntropy } else { Loss::MeanSquares };
-        return compile(&program_text(program), program, &settings, &direct.known(CLASSES, loss))
-            .unwrap_or_else(|wrong| panic!("{program}: {wrong:?}"))
-            .list;
-    }
-    let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
-    builtin.build_in_order(&settings, &direct.facts(CLASSES, loss), order).unwrap()
+    compile(&program_text(program), program, &settings, &direct.known(CLASSES, loss))
+        .unwrap_or_else(|wrong| panic!("{program}: {wrong:?}"))
+        .list
 }
 
-fn trained(shape: &EdgeList, choice: Choice, orders: &[(LayerOrder, f64)]) {
+fn trained(shape: &EdgeList, choice: Choice, drops: &[f64]) {
     for (program, loss) in [("gcn", Loss::CrossEntropy), ("sage", Loss::MeanSquares)] {
         let direct = direct(shape, choice, loss);
-        for &(order, drop) in orders {
-            let list = list(program, &direct, drop, (order, loss));
+        for &drop in drops {
+            let list = list(program, &direct, drop, loss);
             let what = format!(
-                "{program} on `{}`, weighted, sparse, reordered {choice:?}, {order:?}, drop {drop}",
+                "{program} on `{}`, weighted, sparse, reordered {choice:?}, drop {drop}",
                 shape.name
             );
             train::<f64>(&what, &direct, &list);
@@ -332,14 +320,15 @@ fn trained(shape: &EdgeList, choice: Choice, orders: &[(LayerOrder, f64)]) {
 fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     let what = format!("{program} on `{}`, reordered {reordered} ({})", shape.name, T::NAME);
     let direct = direct(shape, (false, false, reordered), Loss::CrossEntropy);
-    let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
-    let facts = warploom_launch::GraphFacts {
+    let known = warploom_ir::Data {
+        features: None,
+        target: None,
         training: false,
-        classes: 0,
-        feature_columns: 0,
-        ..direct.facts(0, Loss::CrossEntropy)
+        ..direct.known(CLASSES, Loss::CrossEntropy)
     };
-    let list = builtin.build(&BTreeMap::new(), &facts).unwrap();
+    let list = compile(&program_text(program), program, &BTreeMap::new(), &known)
+        .unwrap_or_else(|wrong| panic!("{program}: {wrong:?}"))
+        .list;
     let graph = direct.reference_graph();
     let mut reference = Reference::new(&list, &graph, reference::Inputs::default()).unwrap();
     let mut shared = cpu_executor::<T>(&list, direct.data(&list), SEED);
@@ -387,21 +376,15 @@ fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
 
 #[test]
 fn training_agrees_on_degenerate_graphs() {
-    // What is dropped is measured without dropout too, and a compiled list has one order: a GPU
-    // compiles each of these.
-    let all = [
-        (LayerOrder::ProductFirst, 0.0),
-        (LayerOrder::ProductFirst, 0.4),
-        (LayerOrder::SumFirst, 0.0),
-        (LayerOrder::SumFirst, 0.4),
-    ];
-    let orders = if gpu().is_some() { &all[1..2] } else { &all };
+    // What is dropped is measured without dropout too.
+    let all = [0.0, 0.4];
+    let drops = if gpu().is_some() { &all[1..] } else { &all };
     let (graphs, choices) = (all_graphs(), if is_brief() { &CHOICES[2..3] } else { &CHOICES });
     let work: Vec<(&EdgeList, Choice)> = graphs
         .iter()
         .flat_map(|shape| choices.iter().map(move |choice| (shape, *choice)))
         .collect();
-    work.into_par_iter().for_each(|(shape, choice)| trained(shape, choice, orders));
+    work.into_par_iter().for_each(|(shape, choice)| trained(shape, choice, drops));
 }
 
 #[test]
@@ -428,7 +411,7 @@ proptest! {
         let choice = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
         let direct = direct(&shape, choice, Loss::CrossEntropy);
         for program in ["gcn", "sage"] {
-            let list = list(program, &direct, 0.3, (LayerOrder::Cheapest, Loss::CrossEntropy));
+            let list = list(program, &direct, 0.3, Loss::CrossEntropy);
             train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream {stream}, \
                 {choice:?}"), &direct, &list);
         }

@@ -35,7 +35,6 @@ fn bits(executor: &Executor<f32>) -> Vec<Vec<u64>> {
             Place::Real(index) => {
                 buffers.reals.get(*index).iter().map(|value| u64::from(value.to_bits())).collect()
             }
-            Place::Id(index) => buffers.ids.get(*index).iter().map(|id| u64::from(*id)).collect(),
             Place::Whole(index) => {
                 buffers.wholes.get(*index).iter().map(|value| value.cast_unsigned()).collect()
             }

@@ -10,7 +10,6 @@ use serde_json::Value;
 use warploom_compiler::compile;
 use warploom_cpu::optimizer::{Adam, Optimizer};
 use warploom_ir::Loss;
-use warploom_launch::builtin::{self, LayerOrder};
 use warploom_launch::{LaunchList, gradient_buffer, parameter_buffer};
 use warploom_run::{
     precision::Precision,
@@ -34,11 +33,7 @@ fn lists(case: &GoldenCase, direct: &ListInputs) -> Vec<(String, LaunchList)> {
     let settings: BTreeMap<String, Value> =
         settings.as_object().unwrap().clone().into_iter().collect();
     let classes = case.number("hyperparameters", "outputs") as u64;
-    let (kind, loss) = if case.is_regression() {
-        (Loss::MeanSquares, Loss::MeanSquares)
-    } else {
-        (Loss::CrossEntropy, Loss::CrossEntropy)
-    };
+    let loss = if case.is_regression() { Loss::MeanSquares } else { Loss::CrossEntropy };
     let compiled = compile(&program_text(name), name, &settings, &direct.known(classes, loss))
         .unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
     let mut lists = vec![("compiled".to_owned(), compiled.list)];
@@ -49,13 +44,6 @@ fn lists(case: &GoldenCase, direct: &ListInputs) -> Vec<(String, LaunchList)> {
     let for_lanes = compile(&program_text(name), name, &settings, &known)
         .unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
     lists.push(("compiled for lanes".to_owned(), for_lanes.list));
-    if let Some(builtin) = builtin::programs().iter().find(|builtin| builtin.name == name) {
-        for order in [LayerOrder::Cheapest, LayerOrder::ProductFirst, LayerOrder::SumFirst] {
-            let list =
-                builtin.build_in_order(&settings, &direct.facts(classes, kind), order).unwrap();
-            lists.push((format!("{order:?}"), list));
-        }
-    }
     lists
 }
 

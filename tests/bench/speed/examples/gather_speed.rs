@@ -23,12 +23,8 @@ use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
 use warploom_bench::best_seconds;
-use warploom_cpu::expression::{Bound, Compiled};
-use warploom_cpu::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
-use warploom_cpu::random::dropout::DrawContext;
+use warploom_cpu::gathered_rows::{Entries, SumOf, reduce_rows};
 use warploom_cpu::random::philox4x32;
-use warploom_cpu::{Adjacency, balanced_units};
-use warploom_launch::{Combine, EdgeFactor};
 
 /// Rows of a sum: about the mean degree of graphs that people have.
 const SUMMED: usize = 16;
@@ -216,21 +212,15 @@ impl<const WIDTH: usize, const TOGETHER: usize> WithSimd for Gather<'_, WIDTH, T
 /// Gigabytes a second of our neighbour sum, rows read alone, as above.
 fn reduced(table: &[f32], width: usize, graph: &Graph) -> f64 {
     let mut out = Pages::zeros(graph.rows() * width);
-    let program = Compiled::identity();
-    let adjacencies =
-        [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
-    let units = balanced_units(&graph.offsets);
-    let work = NeighbourReduce {
-        adjacencies: &adjacencies,
-        unit_starts: &units,
-        groups: None,
-        combine: Combine::Sum,
-        factor: EdgeFactor::One,
-        source: Some(table),
-        columns: width,
-        epilogue: Bound { program: &program, operands: &[], context: DrawContext::default() },
+    let lists = [Entries::of_list(&graph.offsets, &graph.neighbours)];
+    let sum = |out: &mut [f32]| {
+        let tasks = out.par_chunks_mut(SUMS_OF_TASK * width).enumerate();
+        tasks.for_each(|(task, out)| {
+            let first = task * SUMS_OF_TASK;
+            reduce_rows::<f32, SumOf>(Arch::new(), out, &lists, first, table, width);
+        });
     };
-    neighbour_reduce(out.get_mut(), &work);
+    sum(out.get_mut());
     for row in (0..graph.rows()).step_by(997) {
         let neighbours =
             &graph.neighbours[graph.offsets[row] as usize..graph.offsets[row + 1] as usize];
@@ -238,7 +228,7 @@ fn reduced(table: &[f32], width: usize, graph: &Graph) -> f64 {
             neighbours.iter().map(|&neighbour| f64::from(table[neighbour as usize * width])).sum();
         assert_eq!(f64::from(out.get()[row * width]), expected, "row {row}");
     }
-    let seconds = best(|| neighbour_reduce(out.get_mut(), &work));
+    let seconds = best(|| sum(out.get_mut()));
     (graph.neighbours.len() * width * 4) as f64 / seconds / 1e9
 }
 

@@ -41,14 +41,14 @@ impl Side {
     }
 }
 
-/// Edges row after row, those of a row by id, mapped. Their ids have 32 bits: readers refuse graphs
-/// of more edges.
+/// Edges row after row, those of a row by id, mapped.
 #[derive(Clone, Debug)]
 pub struct RowEdges {
     /// The other end of each edge.
     pub far: View<u32>,
-    /// Id of each edge.
-    pub edge: View<u32>,
+    /// Id of each edge, where launches read any: 32 bits, so that programs which do are refused on
+    /// graphs of more edges.
+    pub edge: Option<View<u32>>,
     /// The file that they are in, for messages.
     pub path: PathBuf,
 }
@@ -56,9 +56,9 @@ pub struct RowEdges {
 impl RowEdges {
     /// Checks that ends and ids are within a graph of so many nodes and edges.
     pub fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
-        expect_length(&self.path, "rows", edges as u64, self.far.len() as u64)?;
-        expect_length(&self.path, "rows", edges as u64, self.edge.len() as u64)?;
-        for (column, numbers, limit) in [("far", &self.far, nodes), ("edge", &self.edge, edges)] {
+        let ids = self.edge.as_ref().map(|ids| ("edge", ids, edges));
+        for (column, numbers, limit) in [("far", &self.far, nodes)].into_iter().chain(ids) {
+            expect_length(&self.path, "rows", edges as u64, numbers.len() as u64)?;
             let beyond = numbers
                 .par_chunks(TASK_NUMBERS)
                 .position_first(|some| some.iter().any(|&number| number as usize >= limit));
@@ -132,6 +132,8 @@ pub struct RowListNeeds {
     /// Rows in the order of their numbers, which the host reads, and checks as it reads: they are
     /// mapped without a look at the numbers.
     pub by_host: [bool; 2],
+    /// Whether the host reads their ids of edges too.
+    pub ids_by_host: bool,
 }
 
 impl RowLists {
@@ -152,7 +154,9 @@ pub fn open_row_lists(
 ) -> Result<RowLists, StageError> {
     let by_number = |direction: usize, side: Side| {
         let (is_read, is_of_host) = (needs.by_number[direction], needs.by_host[direction]);
-        let lists = (is_read || is_of_host).then(|| open_row_edges(artifact, side)).transpose()?;
+        let with_ids = is_read || needs.ids_by_host;
+        let open = || open_row_edges(artifact, side, with_ids);
+        let lists = (is_read || is_of_host).then(open).transpose()?;
         let checked = lists.iter().filter(|_| is_read);
         checked.into_iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
         Ok::<_, StageError>(lists)
@@ -192,25 +196,24 @@ fn open_offsets(artifact: &Artifact, side: Side) -> Result<View<u32>, StageError
 }
 
 /// Maps the edges of each row of a direction.
-fn open_row_edges(artifact: &Artifact, side: Side) -> Result<RowEdges, StageError> {
-    let path = artifact.file(&side.file("edges"));
-    Ok(RowEdges { far: open_numbers(&path, "far")?, edge: open_numbers(&path, "edge")?, path })
+fn open_row_edges(artifact: &Artifact, side: Side, with_ids: bool) -> Result<RowEdges, StageError> {
+    open_edges(artifact.file(&side.file("edges")), with_ids)
+}
+
+fn open_edges(path: PathBuf, with_ids: bool) -> Result<RowEdges, StageError> {
+    let edge = with_ids.then(|| open_numbers(&path, "edge")).transpose()?;
+    Ok(RowEdges { far: open_numbers(&path, "far")?, edge, path })
 }
 
 /// Maps the rows of a direction in the order in which a GPU takes them.
 fn open_walked_rows(artifact: &Artifact, side: Side) -> Result<WalkedRows, StageError> {
-    let path = artifact.file(&side.file("walk_edges"));
     Ok(WalkedRows {
         rows: open_numbers(
             &artifact.file(&side.file("walk_rows")),
             &format!("{}_walk_rows", side.name()),
         )?,
         offsets: open_offsets(artifact, side)?,
-        edges: RowEdges {
-            far: open_numbers(&path, "far")?,
-            edge: open_numbers(&path, "edge")?,
-            path,
-        },
+        edges: open_edges(artifact.file(&side.file("walk_edges")), true)?,
         sorted_above: sorted_above(artifact)?,
     })
 }

@@ -4,12 +4,10 @@
 //!           `exp` of f32 is our own (within 0.6 ulp, the same bits on every CPU), every other
 //!           operator is the correctly rounded one of the CPU or std
 //! never     dispatches on the operator per element; fuses two operators
-use pulp::Simd;
 use warploom_ir::{Binary, Unary};
 
-use crate::Scalar;
+use crate::Real;
 use crate::operators::{self, BinaryLoops, UnaryLoops};
-use crate::random::dropout::{Draws, Drops, TilePlace};
 
 /// An operand of an operator: one element each, or one for all.
 #[derive(Clone, Copy)]
@@ -22,27 +20,11 @@ pub enum Source<'a, T> {
 
 /// The operators of a type; sealed, because this module is private.
 pub trait Arithmetic: Copy + Sized + 'static {
-    /// Whether all operators are supported, not just minimum, maximum and select.
-    const COMPLETE: bool;
-
     /// One operand.
     fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>);
 
-    /// A node id as an element.
-    fn from_id(id: u32) -> Self;
-
     /// Two operands.
     fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>);
-
-    /// Dropout in place; see `Drops::drop_tile`.
-    fn drop_tile<S: Simd>(
-        simd: S,
-        drops: &Drops,
-        values: &mut [Self],
-        draws: &mut Draws,
-        columns: usize,
-        place: TilePlace,
-    );
 }
 
 /// Copies a slice, or fills with a number.
@@ -51,44 +33,6 @@ pub(crate) fn copy<T: Copy>(out: &mut [T], operand: Source<T>) {
     match operand {
         Source::Slice(operand) => out.copy_from_slice(&operand[..out.len()]),
         Source::Number(number) => out.fill(number),
-    }
-}
-
-/// The second operand where the first is not 0, else the third.
-#[inline(always)]
-pub(crate) fn select<T: Scalar>(
-    out: &mut [T],
-    condition: Source<T>,
-    yes: Source<T>,
-    no: Source<T>,
-) {
-    let condition = match condition {
-        Source::Slice(condition) => condition,
-        Source::Number(condition) => return copy(out, if condition != T::ZERO { yes } else { no }),
-    };
-    let pick = |condition: T, yes, no| if condition != T::ZERO { yes } else { no };
-    let places = out.iter_mut().zip(condition);
-    match (yes, no) {
-        (Source::Slice(yes), Source::Slice(no)) => {
-            for (((out, &condition), &yes), &no) in places.zip(yes).zip(no) {
-                *out = pick(condition, yes, no);
-            }
-        }
-        (Source::Slice(yes), Source::Number(no)) => {
-            for ((out, &condition), &yes) in places.zip(yes) {
-                *out = pick(condition, yes, no);
-            }
-        }
-        (Source::Number(yes), Source::Slice(no)) => {
-            for ((out, &condition), &no) in places.zip(no) {
-                *out = pick(condition, yes, no);
-            }
-        }
-        (Source::Number(yes), Source::Number(no)) => {
-            for (out, &condition) in places {
-                *out = pick(condition, yes, no);
-            }
-        }
     }
 }
 
@@ -172,12 +116,6 @@ impl<T: Copy> BinaryLoops<T, T> for TwoOperands<'_, T> {
 macro_rules! real {
     ($real:ident) => {
         impl Arithmetic for $real {
-            const COMPLETE: bool = true;
-
-            fn from_id(_: u32) -> Self {
-                unreachable!("`compile` refuses ids in reals");
-            }
-
             #[inline(always)]
             fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>) {
                 match operator {
@@ -197,47 +135,9 @@ macro_rules! real {
                     other => operators::binary(other, TwoOperands { out, left, right }),
                 }
             }
-
-            #[inline(always)]
-            fn drop_tile<S: Simd>(
-                simd: S,
-                drops: &Drops,
-                values: &mut [Self],
-                draws: &mut Draws,
-                columns: usize,
-                place: TilePlace,
-            ) {
-                drops.drop_tile(simd, values, draws, columns, place);
-            }
         }
     };
 }
 
 real!(f32);
 real!(f64);
-
-impl Arithmetic for u32 {
-    const COMPLETE: bool = false;
-
-    #[inline(always)]
-    fn from_id(id: u32) -> Self {
-        id
-    }
-
-    fn unary(operator: Unary, _: &mut [Self], _: Source<Self>) {
-        unreachable!("`compile` refuses {operator:?} of ids");
-    }
-
-    #[inline(always)]
-    fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>) {
-        match operator {
-            Binary::Minimum => pairs(out, left, right, |a, b| a.min(b)),
-            Binary::Maximum => pairs(out, left, right, |a, b| a.max(b)),
-            _ => unreachable!("`compile` refuses {operator:?} of ids"),
-        }
-    }
-
-    fn drop_tile<S: Simd>(_: S, _: &Drops, _: &mut [Self], _: &mut Draws, _: usize, _: TilePlace) {
-        unreachable!("`compile` refuses dropout of ids");
-    }
-}

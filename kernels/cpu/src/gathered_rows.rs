@@ -1,24 +1,27 @@
-//! cpu: the neighbour reduction with a register tile of the row, on all threads.
+//! gathered_rows: sums, minima and maxima over rows of a table that lists of entries name.
 //!
-//!   a row at a time, in memory        loads and stores the row once per edge
-//!   a tile of the row in registers    one load per edge and tile, no store            <- here
+//! promises  rows are combined one after another in the order of the entries (of the first list,
+//!           then of the second); a single column in four lanes, entries round-robin, by blocks of
+//!           512: neither threads nor instruction set change a bit; over no entries: sum 0, minimum
+//!           infinity, maximum minus infinity; a NaN makes the result NaN
+//! never     uses fused multiply-add; keeps the rows that it reads
+//! bytes     4 an entry, and a row of the table an entry
+//!
+//!   a row at a time, in memory        loads and stores the row once per entry
+//!   a tile of the row in registers    one load per entry and tile, no store           <- here
 //!   two tiles of 64, 32, 16 ...       the second overlaps the first: no width has a scalar tail
 //!   one column: four sums at once     breaks the dependency chain; heavy rows in blocks, as exact
 //!                                     as short ones
-//!   units balanced by nonzeros        skew leaves no thread idle; epilogue while a block is in L1
 //!   prefetch                          about ten cache misses in flight instead of one
+#[cfg(test)]
+mod tests;
+
 use prefetch_index::prefetch_index;
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
-use warploom_launch::{Combine, EdgeFactor};
 
-use super::NeighbourReduce;
-use super::groups::{GroupKernel, reduce_groups};
-use crate::Scalar;
-use crate::expression::Evaluator;
-use crate::row_tasks::{Adjacency, assert_shape, split_rows};
+use crate::Real;
 
-/// Elements between two epilogues, about: 4 KiB of f32 stay in L1.
+/// Elements that are reduced at once, about: 4 KiB of f32 stay in L1.
 const BLOCK_ELEMENTS: usize = 1024;
 
 /// Prefetch distance in bytes. Of 8, 16, 32 and 64 rows, 32 of 16 columns and 8 to 16 of 64 were
@@ -37,50 +40,13 @@ const LANES: usize = 4;
 /// Entries of a row whose lanes are combined before the next block begins.
 const BLOCK_ENTRIES: usize = 512;
 
-/// Rows between two epilogues.
-pub(crate) fn rows_per_block(columns: usize) -> usize {
+/// Rows that are reduced at once.
+pub fn rows_per_block(columns: usize) -> usize {
     (BLOCK_ELEMENTS / columns.max(1)).max(1)
 }
 
-/// Reduces over the neighbours of each row; see the header of `neighbour_reduce`.
-pub fn neighbour_reduce<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
-    T::run_neighbour_reduce(out, work);
-}
-
-pub(crate) fn neighbour_reduce_of_type<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
-    assert_fits(out, work);
-    if out.is_empty() {
-        return;
-    }
-    match work.combine {
-        Combine::Sum => reduce_units::<T, SumOf>(out, work),
-        Combine::Min => reduce_units::<T, MinOf>(out, work),
-        Combine::Max => reduce_units::<T, MaxOf>(out, work),
-    }
-}
-
-fn assert_fits<T: Scalar>(out: &[T], work: &NeighbourReduce<T>) {
-    assert!(!work.adjacencies.is_empty(), "a neighbour reduction has an adjacency");
-    let rows = work.adjacencies[0].rows();
-    assert_shape(out, rows, work.columns, "out");
-    for adjacency in work.adjacencies {
-        let entries = adjacency.neighbours.len();
-        assert_eq!(adjacency.rows(), rows, "adjacencies have the same rows");
-        assert!(
-            adjacency.offsets.last().is_none_or(|&end| end as usize <= entries),
-            "offsets end at the entries"
-        );
-        assert!(
-            adjacency.weights.is_none_or(|weights| weights.len() == entries),
-            "a weight for each entry"
-        );
-    }
-    assert!(work.source.is_some() || work.columns == 1, "without source there is one column");
-    work.epilogue.assert_fits(rows, work.columns);
-}
-
 /// How messages are combined.
-pub(crate) trait Join<T>: Copy + Send + Sync {
+pub trait Join<T>: Copy + Send + Sync {
     /// The value over no messages.
     const START: T;
     /// Adds a message.
@@ -89,17 +55,17 @@ pub(crate) trait Join<T>: Copy + Send + Sync {
 
 /// Sum.
 #[derive(Clone, Copy)]
-pub(crate) struct SumOf;
+pub struct SumOf;
 
 /// Minimum.
 #[derive(Clone, Copy)]
-pub(crate) struct MinOf;
+pub struct MinOf;
 
 /// Maximum.
 #[derive(Clone, Copy)]
-pub(crate) struct MaxOf;
+pub struct MaxOf;
 
-impl<T: Scalar> Join<T> for SumOf {
+impl<T: Real> Join<T> for SumOf {
     const START: T = T::ZERO;
 
     #[inline(always)]
@@ -108,7 +74,7 @@ impl<T: Scalar> Join<T> for SumOf {
     }
 }
 
-impl<T: Scalar> Join<T> for MinOf {
+impl<T: Real> Join<T> for MinOf {
     const START: T = T::LARGEST;
 
     #[inline(always)]
@@ -117,7 +83,7 @@ impl<T: Scalar> Join<T> for MinOf {
     }
 }
 
-impl<T: Scalar> Join<T> for MaxOf {
+impl<T: Real> Join<T> for MaxOf {
     const START: T = T::SMALLEST;
 
     #[inline(always)]
@@ -126,78 +92,22 @@ impl<T: Scalar> Join<T> for MaxOf {
     }
 }
 
-fn reduce_units<T: Scalar, J: Join<T>>(out: &mut [T], work: &NeighbourReduce<T>) {
-    if let Some(starts) = work.groups {
-        return reduce_in_groups::<T, J>(out, work, starts);
-    }
-    let arch = pulp::Arch::new();
-    let adjacencies: Vec<Entries<T>> =
-        work.adjacencies.iter().map(|adjacency| Entries::new(adjacency, work.factor)).collect();
-    let block = rows_per_block(work.columns);
-    split_rows(out, work.unit_starts, work.columns).into_par_iter().with_max_len(1).for_each(
-        |(first_row, part)| {
-            let mut evaluator = Evaluator::new(arch, &work.epilogue, work.columns);
-            for (index, out) in part.chunks_mut(block * work.columns).enumerate() {
-                let first_row = first_row + index * block;
-                match work.source {
-                    Some(source) => reduce_rows::<T, J>(
-                        arch,
-                        out,
-                        &adjacencies,
-                        first_row,
-                        source,
-                        work.columns,
-                    ),
-                    None => reduce_ones::<T, J>(out, &adjacencies, first_row),
-                }
-                evaluator.apply(first_row, out);
-            }
-        },
-    );
-}
-
-/// Reduces the groups that start at these slots as rows are, and rows of these.
-fn reduce_in_groups<T: Scalar, J: Join<T>>(
-    out: &mut [T],
-    work: &NeighbourReduce<T>,
-    starts: &[u64],
-) {
-    let arch = pulp::Arch::new();
-    let rows = Entries::new(&work.adjacencies[0], work.factor);
-    let groups = [Entries { offsets: starts, ..rows }];
-    let reduce = |out: &mut [T], first: usize| match work.source {
-        Some(source) => reduce_rows::<T, J>(arch, out, &groups, first, source, work.columns),
-        None => reduce_ones::<T, J>(out, &groups, first),
-    };
-    let block = rows_per_block(work.columns);
-    let kernel = GroupKernel { start: J::START, join: J::join, reduce: &reduce, block };
-    reduce_groups(out, work, starts, &kernel);
-}
-
-/// An adjacency from some entry on.
+/// A list from some entry on.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries<'a, T> {
-    pub(crate) offsets: &'a [u64],
+pub struct Entries<'a, T> {
+    /// Where the entries of each row start, and their end.
+    pub offsets: &'a [u64],
     /// Entries from `first_entry` on.
-    pub(crate) neighbours: &'a [u32],
+    pub neighbours: &'a [u32],
     /// Factors of these entries; `None` where all are 1.
-    pub(crate) weights: Option<&'a [T]>,
-    pub(crate) first_entry: u64,
+    pub weights: Option<&'a [T]>,
+    /// The number of the first of these entries.
+    pub first_entry: u64,
 }
 
-impl<'a, T: Scalar> Entries<'a, T> {
-    fn new(adjacency: &Adjacency<'a, T>, factor: EdgeFactor) -> Self {
-        let weights = if factor == EdgeFactor::Weight { adjacency.weights } else { None };
-        Entries {
-            offsets: adjacency.offsets,
-            neighbours: adjacency.neighbours,
-            weights,
-            first_entry: 0,
-        }
-    }
-
+impl<'a, T: Real> Entries<'a, T> {
     /// The entries of a list without weights.
-    pub(crate) fn of_list(offsets: &'a [u64], neighbours: &'a [u32]) -> Self {
+    pub fn of_list(offsets: &'a [u64], neighbours: &'a [u32]) -> Self {
         Entries { offsets, neighbours, weights: None, first_entry: 0 }
     }
 
@@ -216,12 +126,12 @@ impl<'a, T: Scalar> Entries<'a, T> {
     }
 }
 
-/// Reduces rows `first_row ..` into `out`, without the epilogue.
+/// Reduces rows `first_row ..` into `out`.
 #[inline]
-pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(
+pub fn reduce_rows<T: Real, J: Join<T>>(
     arch: pulp::Arch,
     out: &mut [T],
-    adjacencies: &[Entries<T>],
+    lists: &[Entries<T>],
     first_row: usize,
     source: &[T],
     columns: usize,
@@ -231,7 +141,7 @@ pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(
         (size_of_val(source) > BYTES_NEAR).then_some((BYTES_AHEAD / bytes_of_row).clamp(8, 32));
     arch.dispatch(Rows::<T, J> {
         out,
-        adjacencies,
+        lists,
         first_row,
         source,
         columns,
@@ -242,7 +152,7 @@ pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(
 
 struct Rows<'w, 'a, T, J> {
     out: &'w mut [T],
-    adjacencies: &'w [Entries<'a, T>],
+    lists: &'w [Entries<'a, T>],
     first_row: usize,
     source: &'w [T],
     columns: usize,
@@ -251,7 +161,7 @@ struct Rows<'w, 'a, T, J> {
     join: std::marker::PhantomData<J>,
 }
 
-impl<T: Scalar, J: Join<T>> WithSimd for Rows<'_, '_, T, J> {
+impl<T: Real, J: Join<T>> WithSimd for Rows<'_, '_, T, J> {
     type Output = ();
 
     #[inline(always)]
@@ -275,7 +185,7 @@ impl<T: Scalar, J: Join<T>> WithSimd for Rows<'_, '_, T, J> {
     }
 }
 
-impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
+impl<T: Real, J: Join<T>> Rows<'_, '_, T, J> {
     /// Rows of exactly one tile.
     #[inline(always)]
     fn exact<const WIDTH: usize>(mut self) {
@@ -308,16 +218,15 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
     fn single(mut self) {
         for (row, out) in std::mem::take(&mut self.out).iter_mut().enumerate() {
             let row = self.first_row + row;
-            let of_side = |adjacency: &Entries<'_, T>| {
-                let (neighbours, weights) = adjacency.row(row);
-                adjacency
-                    .neighbours_ahead(row, self.ahead)
+            let of_side = |list: &Entries<'_, T>| {
+                let (neighbours, weights) = list.row(row);
+                list.neighbours_ahead(row, self.ahead)
                     .iter()
                     .take(neighbours.len())
                     .for_each(|&later| prefetch_index(self.source, later as usize));
                 self.column(neighbours, weights)
             };
-            *out = match self.adjacencies {
+            *out = match self.lists {
                 [only] => of_side(only),
                 sides => sides.iter().fold(J::START, |made, side| J::join(made, of_side(side))),
             };
@@ -370,9 +279,9 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
     ) -> [[T; WIDTH]; COUNT] {
         let (row, source) = (self.first_row + row, self.source);
         let mut made = [[J::START; WIDTH]; COUNT];
-        for adjacency in self.adjacencies {
-            let (neighbours, weights) = adjacency.row(row);
-            let after = adjacency.neighbours_ahead(row, self.ahead);
+        for list in self.lists {
+            let (neighbours, weights) = list.row(row);
+            let after = list.neighbours_ahead(row, self.ahead);
             for (entry, &neighbour) in neighbours.iter().enumerate() {
                 if let Some(&later) = after.get(entry) {
                     prefetch_row::<T, WIDTH, COUNT>(source, later as usize * columns, firsts);
@@ -400,14 +309,14 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
 
 /// Combines all lanes.
 #[inline(always)]
-fn joined<T: Scalar, J: Join<T>>(lanes: [T; LANES]) -> T {
+fn joined<T: Real, J: Join<T>>(lanes: [T; LANES]) -> T {
     let [a, b, c, d] = lanes;
     J::join(J::join(a, b), J::join(c, d))
 }
 
 /// Combines the columns at each of `starts` with the accumulators.
 #[inline(always)]
-fn add<T: Scalar, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
+fn add<T: Real, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
     made: &mut [[T; WIDTH]; COUNT],
     source: &[T],
     starts: [usize; COUNT],
@@ -436,18 +345,5 @@ fn prefetch_row<T, const WIDTH: usize, const COUNT: usize>(
     if COUNT > 1 {
         // A row that does not end on a line boundary touches one more line.
         prefetch_index(source, start + firsts[COUNT - 1] + WIDTH - 1);
-    }
-}
-
-/// Rows of messages that are 1, or the weight.
-fn reduce_ones<T: Scalar, J: Join<T>>(out: &mut [T], adjacencies: &[Entries<T>], first_row: usize) {
-    for (row, out) in out.iter_mut().enumerate() {
-        *out = J::START;
-        for adjacency in adjacencies {
-            let (neighbours, weights) = adjacency.row(first_row + row);
-            for entry in 0..neighbours.len() {
-                *out = J::join(*out, weights.map_or(T::ONE, |weights| weights[entry]));
-            }
-        }
     }
 }
