@@ -45,7 +45,7 @@ pub fn outline(
 ) -> Result<Outline, StageError> {
     let spec = &request.spec;
     let outline = match asked {
-        Asked::Auto | Asked::Rows => rows::outline(csr, spec.unit_edges),
+        Asked::Auto | Asked::Rows => rows::outline(csr, rows::unit_work(csr, spec.unit_edges)),
         Asked::NeighbourGroups => neighbour_groups::outline(csr, spec),
         Asked::MergePath => merge_path::outline(csr, spec.merge_items),
         Asked::WarpTiles => tiles::outline(csr, tiles::warp_scheme(spec)),

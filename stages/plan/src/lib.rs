@@ -7,6 +7,7 @@
 //!
 //! The device need not be present: a facts file describes it (`device: h200`), and its times are
 //! predicted.
+mod edge_count;
 mod facts;
 mod features;
 mod group_division;
@@ -373,33 +374,8 @@ fn build_list(
         made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
     let predicts = if made.data.inferring { score_kind(request, &made) } else { None };
     let facts = GraphFacts::from_data(&made.data);
-    refuse_uncounted_edges(&made.list, &facts, request)?;
+    edge_count::refuse_uncounted(&made.list, facts.edges, is_gpu(request))?;
     Ok(BuiltList { facts, list: made.list, settings: made.traced.settings, warnings, predicts })
-}
-
-/// Refuses a graph of more edges than the list can run on.
-fn refuse_uncounted_edges(
-    list: &LaunchList,
-    facts: &GraphFacts,
-    request: &PlanRequest,
-) -> Result<(), StageError> {
-    let most = |on_gpu: bool| list.most_edges(on_gpu).unwrap_or(u64::MAX);
-    let (on_gpu, found) = (is_gpu(request), facts.edges);
-    if found <= most(on_gpu) {
-        return Ok(());
-    }
-    let what = format!(
-        "too many edges for `{}`: expected at most {}, found {found}",
-        list.program,
-        most(on_gpu)
-    );
-    let hint = if on_gpu && found <= most(false) {
-        "a CPU counts the edges of this program in 64 bits:  --device cpu"
-    } else {
-        "rows of edges are numbered in 32 bits, those of both directions together; programs that \
-         keep no value of an edge are not bound by it on a CPU"
-    };
-    Err(StageError::new(ErrorKind::Data, what).hint(hint))
 }
 
 /// Whether the plan is for a GPU.

@@ -550,8 +550,8 @@ fn fields_describe_themselves() {
     assert_eq!(
         ["unit_edges", "block_threads", "parts"].map(text),
         [
-            "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    Target \
-                number of nonzeros in a unit of rows.",
+            "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    Most \
+                nonzeros in a unit of several rows; units of small graphs have fewer.",
             "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default \
                 128)\n    `neighbour-groups`, `file`, `program` and `warp-tiles`: threads in a \
                 block of a GPU; a block has as many groups as `dw` divides it. A CPU has no \

@@ -21,7 +21,18 @@ use crate::{
     size_estimate::Outline,
 };
 
-/// The size of the scheme.
+/// Units of a small graph, at least: as many as a desktop has cores.
+const UNITS: u64 = 32;
+/// Work of a unit that costs more to schedule than to run.
+const LEAST_WORK: u64 = 2 * 1024;
+
+/// The work of a unit: what is set, and less where a graph would have too few units.
+pub fn unit_work(csr: &Csr, unit_edges: u64) -> u64 {
+    let all = csr.edges() as u64 + csr.nodes() as u64;
+    (all / UNITS).clamp(LEAST_WORK.min(unit_edges), unit_edges)
+}
+
+/// The size of the scheme, with units of this work.
 pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     let units = map_sides(csr, |side| divide_rows(side.rows.offsets, unit_edges));
     let of_unit = both_sides(csr)

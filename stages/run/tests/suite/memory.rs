@@ -11,7 +11,8 @@ use warploom_contract::kinds::graph::{EdgeTable, Ids, Labels, NodeTable};
 use warploom_test_support::graph_inputs::{random, signed, uniform};
 use warploom_test_support::stage_runner::{Features, GraphTables, StageRunner};
 
-const NODES: usize = 60_000;
+/// So many that a run takes more than the process before it.
+const NODES: usize = 120_000;
 const COLUMNS: usize = 32;
 /// Bytes that are in no plan.
 const BESIDE: u64 = 24 << 20;

@@ -23,7 +23,7 @@ spec! {
         /// `program`, else of `neighbour-groups`, where one is named; `plan.schedule` says
         /// otherwise.
         scheme: OneOrMore<Scheme> = OneOrMore::from_values([Scheme::Auto]);
-        /// Target number of nonzeros in a unit of rows.
+        /// Most nonzeros in a unit of several rows; units of small graphs have fewer.
         unit_edges: u64 = 16_384, range(Range::closed(64.0, 4_294_967_296.0)), unit("nonzeros");
         /// `neighbour-groups`: most neighbours in a group.
         ngs: u64 = 32, range(Range::closed(1.0, PIECE_MOST)), unit("neighbours");

@@ -1,0 +1,67 @@
+//! edge_count: refuses a graph of more edges than a program can count.
+//!
+//! promises  the bound is that of the launch list (`LaunchList::most_edges`); found before `run`
+use warploom_contract::{ErrorKind, StageError};
+use warploom_launch::LaunchList;
+
+/// Refuses a graph of more edges than the list can run on.
+pub fn refuse_uncounted(list: &LaunchList, edges: u64, on_gpu: bool) -> Result<(), StageError> {
+    let most = |on_gpu: bool| list.most_edges(on_gpu).unwrap_or(u64::MAX);
+    if edges <= most(on_gpu) {
+        return Ok(());
+    }
+    let what = format!(
+        "too many edges for `{}`: expected at most {}, found {edges}",
+        list.program,
+        most(on_gpu)
+    );
+    let hint = if on_gpu && edges <= most(false) {
+        "a CPU counts the edges of this program in 64 bits:  --device cpu"
+    } else {
+        "rows of edges are numbered in 32 bits, those of both directions together; a program that \
+         keeps no value of an edge has no such bound on a CPU"
+    };
+    Err(StageError::new(ErrorKind::Data, what).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use warploom_compiler::compile;
+    use warploom_ir::Data;
+
+    use super::*;
+
+    const SUM: &str = "def total(v):
+    return sum(u.outdegree for u in v.innbs)
+";
+    const WEIGHTED: &str = "def total(v):
+    return sum(e.w for e in v.inedges)
+";
+
+    fn list(text: &str) -> LaunchList {
+        let data = Data { weighted: true, ..Data::bare(1 << 31, 5 << 30) };
+        compile(text, "total", &BTreeMap::new(), &data).unwrap().list
+    }
+
+    #[test]
+    fn edges_are_bounded_where_they_are_numbered() {
+        let most = u64::from(u32::MAX);
+        // Walks without values of edges have no bound on a CPU.
+        assert!(refuse_uncounted(&list(SUM), 1 << 40, false).is_ok());
+        assert!(refuse_uncounted(&list(WEIGHTED), most, false).is_ok());
+        let text = |text: &str, edges: u64, on_gpu: bool| {
+            refuse_uncounted(&list(text), edges, on_gpu).unwrap_err().to_string()
+        };
+        let refused = text(WEIGHTED, most + 1, false);
+        assert!(
+            refused.contains("expected at most 4294967295, found 4294967296")
+                && refused.contains("numbered in 32 bits"),
+            "{refused}"
+        );
+        let refused = text(SUM, most, true);
+        assert!(refused.contains("--device cpu"), "{refused}");
+        assert!(text(WEIGHTED, 5 << 30, true).contains("numbered in 32 bits"));
+    }
+}
