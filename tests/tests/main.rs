@@ -64,6 +64,8 @@ mod network_file_systems;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod own_graphs;
+#[cfg(test)]
 mod own_groups;
 #[cfg(test)]
 mod own_orders;

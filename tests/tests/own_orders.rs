@@ -353,6 +353,24 @@ fn block(page: &str, name: &str) -> String {
     rest.split_once("```").unwrap().0.to_owned()
 }
 
+/// A place with the files of a page.
+fn sandbox_of_page(page: &str) -> Sandbox {
+    let sandbox = Sandbox::stand_in();
+    for name in [
+        "degree_order.py",
+        "mine.yaml",
+        "even_groups.py",
+        "groups.yaml",
+        "read_letters.py",
+        "letters.yaml",
+        "raw/letters/letters.txt",
+    ] {
+        sandbox.write(name, block(page, name.trim_start_matches("raw/letters/")));
+    }
+    std::os::unix::fs::symlink(repository().join("pipelines"), sandbox.path("pipelines")).unwrap();
+    sandbox
+}
+
 #[test]
 fn the_tutorial_runs_to_the_letter() {
     const TEST: &str = "own_orders::the_tutorial_runs_to_the_letter";
@@ -368,11 +386,7 @@ fn the_tutorial_runs_to_the_letter() {
         return skipped(TEST, "Python has no package `pyarrow` or `numpy`");
     }
     let page = fs::read_to_string(repository().join("docs/own-stages.md")).unwrap();
-    let sandbox = Sandbox::stand_in();
-    for name in ["degree_order.py", "mine.yaml", "even_groups.py", "groups.yaml"] {
-        sandbox.write(name, block(&page, name));
-    }
-    std::os::unix::fs::symlink(repository().join("pipelines"), sandbox.path("pipelines")).unwrap();
+    let sandbox = sandbox_of_page(&page);
     // The page says `python3`: that of the packages comes first.
     let folder_of_python = python.parent().unwrap().to_path_buf();
     if !folder_of_python.join("python3").exists() {
@@ -403,7 +417,10 @@ fn the_tutorial_runs_to_the_letter() {
     let view: View<u32> = open_numbers(&mine.path.join("new_of_old.arrow"), "new_of_old").unwrap();
     assert_eq!(view.to_vec(), new_of_old(&lines));
     run("groups.yaml");
+    let count = |kind| sandbox.view().of_kind(kind).len();
     let groups = sandbox.view().of_kind("partition").into_iter();
     let own = groups.filter(|made| made.path.join("file_groups.arrow").is_file());
-    assert_eq!((own.count(), sandbox.view().of_kind("run").len()), (1, 2));
+    assert_eq!((own.count(), count("run")), (1, 2));
+    run("letters.yaml");
+    assert_eq!((count("graph"), count("run")), (2, 3));
 }

@@ -113,6 +113,8 @@ pub struct Archive {
 
 /// Name of the format of generated sets.
 pub const GENERATED: &str = "generated";
+/// Name of the format of files that a program of the user's reads; no entry can name it.
+const OF_PROGRAM: &str = "program";
 
 /// The format of files: the name of one of `warploom_formats::FORMATS`, or `generated`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,9 +137,15 @@ impl Format {
         Format(GENERATED.to_owned())
     }
 
+    /// The format of files that a program of the user's reads.
+    pub(crate) fn of_program() -> Self {
+        Format(OF_PROGRAM.to_owned())
+    }
+
     /// Its reader.
     pub fn reader(&self) -> &'static warploom_formats::Format {
-        // The name was looked up when this was made; a generated set has no files to read.
+        // The name was looked up when this was made; a generated set has no files to read,
+        // and those of a program are read by it.
         warploom_formats::find(&self.0).unwrap_or(&warploom_formats::FORMATS[0])
     }
 }

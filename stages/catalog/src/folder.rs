@@ -30,19 +30,55 @@ const FILES_MOST: usize = 100_000;
 pub fn infer_entry(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
     let Some(folder) = folder_of(name, data_dirs)? else { return Ok(None) };
     imported_sets::refuse_without_entry(name, &folder)?;
-    let FolderListing { mut files, pipes } = FolderListing::read(&folder)?;
+    let listing = FolderListing::read(&folder)?;
+    let (format, files) = recognise(&folder, listing).map_err(|error| CatalogError {
+        what: format!("`{name}` is a folder without a catalogue entry, and {}", error.what),
+        ..error
+    })?;
+    let relative = |path: &PathBuf| {
+        let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
+        let plain = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+        RawFile { file: plain.to_owned(), ..RawFile::default() }
+    };
+    Ok(Some(Entry {
+        files: files.iter().map(relative).collect(),
+        inherited: InheritedProvenance::from_manifest(&folder)?,
+        ..entry_of_folder(name, &folder, Format::from_reader(format))
+    }))
+}
+
+/// The files of a graph that a program of the user's wrote into a folder.
+pub fn recognise_written(folder: &Path) -> Result<WrittenFiles, CatalogError> {
+    let inherited = InheritedProvenance::from_manifest(folder)?;
+    let (format, files) = recognise(folder, FolderListing::read(folder)?)?;
+    Ok(WrittenFiles { format: Format::from_reader(format), files, inherited })
+}
+
+/// What a program wrote.
+#[derive(Clone, Debug)]
+pub struct WrittenFiles {
+    /// The format that was recognised.
+    pub format: Format,
+    /// The files of the format, and those that may stand beside them.
+    pub files: Vec<PathBuf>,
+    /// Synthetic data, where it was made from an exported graph.
+    pub inherited: InheritedProvenance,
+}
+
+/// Recognises the format of a folder: its files, then those that may stand beside them.
+fn recognise(
+    folder: &Path,
+    listing: FolderListing,
+) -> Result<(&'static warploom_formats::Format, Vec<PathBuf>), CatalogError> {
+    let FolderListing { mut files, pipes } = listing;
     files.sort();
-    let (format, consumed) = warploom_formats::detect(&folder, &files).map_err(|error| {
-        let mut converted = CatalogError::new(format!(
-            "`{name}` is a folder without a catalogue entry, and {}",
-            error.what
-        ))
-        .at(error.location());
+    let (format, mut consumed) = warploom_formats::detect(folder, &files).map_err(|error| {
+        let mut converted = CatalogError::new(error.what.clone()).at(error.location());
         converted.detail = error.detail();
         for pipe in pipes.iter().take(OTHERS_MOST) {
             let told = format!(
                 "\n       = {}: {PIPE}",
-                pipe.strip_prefix(&folder).unwrap_or(pipe).display()
+                pipe.strip_prefix(folder).unwrap_or(pipe).display()
             );
             converted.detail.get_or_insert_default().push_str(&told);
         }
@@ -52,26 +88,20 @@ pub fn infer_entry(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, C
             "write what comes out of it to a file:  cat PIPE > FILE".to_owned()
         })
     })?;
-    let beside =
-        files.iter().filter(|path| side_files::may_stand_beside(path) && !consumed.contains(path));
-    let relative = |path: &PathBuf| {
-        let name = path.strip_prefix(&folder).unwrap_or(path).to_string_lossy().into_owned();
-        RawFile {
-            file: name
-                .strip_suffix(".gz")
-                .or(name.strip_suffix(".zst"))
-                .unwrap_or(&name)
-                .to_owned(),
-            ..RawFile::default()
-        }
-    };
-    Ok(Some(Entry {
+    files.retain(|path| side_files::may_stand_beside(path) && !consumed.contains(path));
+    consumed.append(&mut files);
+    Ok((format, consumed))
+}
+
+/// The entry of a folder that no catalogue entry describes, without files.
+pub(crate) fn entry_of_folder(name: &str, folder: &Path, format: Format) -> Entry {
+    Entry {
         name: name.to_owned(),
         about: format!("The folder {}, which no catalogue entry describes.", folder.display()),
         found_as: Vec::new(),
-        files: consumed.iter().chain(beside).map(relative).collect(),
+        files: Vec::new(),
         archive: None,
-        format: Format::from_reader(format),
+        format,
         read: warploom_formats::Options::default(),
         directed: true,
         symmetrize: false,
@@ -84,16 +114,19 @@ pub fn infer_entry(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, C
         made_up: SyntheticData::default(),
         split: SplitRule::None,
         stand_in: None,
-        inherited: InheritedProvenance::from_manifest(&folder)?,
+        inherited: InheritedProvenance::default(),
         generator: None,
         inferred: true,
         home: None,
         place: folder.display().to_string(),
-    }))
+    }
 }
 
 /// The folder of this name in the first data folder that has one.
-fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
+pub(crate) fn folder_of(
+    name: &str,
+    data_dirs: &[PathBuf],
+) -> Result<Option<PathBuf>, CatalogError> {
     for folder in set_folders(name, data_dirs) {
         if metadata_if_present(&folder)?.is_some_and(|facts| facts.is_dir()) {
             return Ok(Some(folder));

@@ -20,6 +20,7 @@ mod generated_entry;
 pub mod generator;
 pub mod imported_sets;
 mod locate;
+mod raw_files;
 mod retrieval;
 mod unpack;
 
@@ -27,9 +28,10 @@ pub use download::Progress;
 pub use entry::Entry;
 pub use error::CatalogError;
 pub use fetch::{FetchedFiles, fetch};
-pub use folder::{infer_entry, unlisted_files};
+pub use folder::{WrittenFiles, infer_entry, recognise_written, unlisted_files};
 pub use generator::Generator;
 pub use locate::{Attempt, PresentFiles, Source, locate, present_files};
+pub use raw_files::RawData;
 
 use std::{
     collections::BTreeSet,

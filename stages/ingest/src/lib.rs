@@ -1,7 +1,7 @@
 //! ingest: the stage that reads raw files, or generates a stand-in, into a graph with features,
 //! labels and splits.
 //!
-//! reads     raw files of a data set
+//! reads     raw files of a data set, or what a program of the user's makes of them
 //! writes    graph
 //! promises  the data set's own ids, sorted; counts that the catalogue expects
 //! never     downloads (the chain of keys decides where data come from); publishes a graph whose
@@ -15,6 +15,7 @@ pub mod generate;
 mod memory_limit;
 pub mod node_kinds;
 mod out_of_core;
+mod program;
 mod reading;
 mod relations;
 mod requested_graph;
@@ -24,6 +25,7 @@ pub mod transform;
 mod union;
 mod write;
 
+use program::WrittenGraph;
 use requested_graph::FilledGraph;
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{StageName, requests::IngestRequest};
@@ -46,28 +48,12 @@ impl Stage for Ingest {
         request: &IngestRequest,
     ) -> Result<(), StageError> {
         requested_graph::refuse_shares(request)?;
-        let read = source::read_source(context, request)?;
-        out_of_core::write_facts(outputs, request, &read);
-        if let Some(graphs) =
-            read.graph.graphs.as_ref().filter(|_| request.union && request.needs.node_labels)
-        {
-            context.progress.say(&union::union_notice(&request.entry.name, graphs.len()));
-        }
-        let mut narrowed = requested_graph::narrow_graph(request, read)?;
-        if let Some(spilled) = out_of_core::spilled_edges(context, &mut narrowed)? {
-            return out_of_core::ingest_spilled(context, outputs, request, narrowed, &spilled);
-        }
-        let found = narrowed.provenance;
-        let FilledGraph { mut graph, made_up, short } =
-            requested_graph::transform_and_fill(context, request, narrowed)?;
-        out_of_core::write_split_facts(outputs, &short);
-        let (provenance, made_up) = source::provenance(request, found, made_up);
-        outputs.set_provenance(provenance, made_up);
-        outputs.fact(Kind::Graph, "task", requested_graph::learning_task(&graph, request.union));
-        if let Some(own_names) = node_kinds::make_names_plain(&mut graph) {
-            outputs.fact(Kind::Graph, "kinds", own_names);
-        }
-        write::write_graph(outputs, graph, context.progress)
+        let Some(written) = program::run(context, outputs, request)? else {
+            return build_graph(context, outputs, request, None);
+        };
+        build_graph(context, outputs, &written.request, Some(&written))
+            .map_err(|error| written.explain(error))?;
+        written.remove()
     }
 
     /// Reads the artifact back and tests the properties that its settings ask for, edge by edge
@@ -80,4 +66,36 @@ impl Stage for Ingest {
     ) -> Result<(), Violation> {
         check::graph_keeps_settings(outputs.get(Kind::Graph)?, request)
     }
+}
+
+/// Builds the graph of a request, whose files a program may have written.
+fn build_graph(
+    context: &Context,
+    outputs: &mut Outputs,
+    request: &IngestRequest,
+    written: Option<&WrittenGraph>,
+) -> Result<(), StageError> {
+    let read = source::read_source(context, request)?;
+    written.map_or(Ok(()), |written| written.refuse_unread(&read.graph))?;
+    out_of_core::write_facts(outputs, request, &read);
+    if let Some(graphs) =
+        read.graph.graphs.as_ref().filter(|_| request.union && request.needs.node_labels)
+    {
+        context.progress.say(&union::union_notice(&request.entry.name, graphs.len()));
+    }
+    let mut narrowed = requested_graph::narrow_graph(request, read)?;
+    if let Some(spilled) = out_of_core::spilled_edges(context, &mut narrowed)? {
+        return out_of_core::ingest_spilled(context, outputs, request, narrowed, &spilled);
+    }
+    let found = narrowed.provenance;
+    let FilledGraph { mut graph, made_up, short } =
+        requested_graph::transform_and_fill(context, request, narrowed)?;
+    out_of_core::write_split_facts(outputs, &short);
+    let (provenance, made_up) = source::provenance(request, found, made_up);
+    outputs.set_provenance(provenance, made_up);
+    outputs.fact(Kind::Graph, "task", requested_graph::learning_task(&graph, request.union));
+    if let Some(own_names) = node_kinds::make_names_plain(&mut graph) {
+        outputs.fact(Kind::Graph, "kinds", own_names);
+    }
+    write::write_graph(outputs, graph, context.progress)
 }

@@ -591,6 +591,8 @@ fn count_mismatch_error(
         "to fetch it again:  {gone}warploom data fetch {name};  or put the file under another name \
          with a catalogue entry of its own"
     );
+    let own = format!("correct the program, or the counts of the entry  {}", request.entry.place);
+    let hint = if request.program.is_some() { own } else { hint };
     StageError::new(ErrorKind::Data, message).at(place).hint(hint)
 }
 

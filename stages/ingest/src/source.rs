@@ -43,10 +43,7 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
                 .map(|facts| facts.len())
                 .sum();
             let reading = Phase::begin(context.progress, "reading", bytes, "bytes");
-            let own_words = |hint: &str| match request.entry.inferred {
-                true => hints::adapt_to_folder(hint, files.first().unwrap_or(folder)),
-                false => hints::adapt_to_entry(hint, &request.entry.place),
-            };
+            let own_words = |hint: &str| adapt_hint(request, folder, files, hint);
             let loaded = report_reading(&reading, || read_files(context, request, files));
             let LoadedGraph { mut graph, spilled } = loaded.map_err(|error| {
                 let error = read_error(&error);
@@ -77,10 +74,7 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
                     graph.passed_over.join(", ")
                 ));
             }
-            if !std::iter::once(&request.entry.name)
-                .chain(&request.entry.found_as)
-                .any(|name| folder.ends_with(name))
-            {
+            if has_other_name(request, folder) {
                 context.progress.say(&format!(
                     "`{}`: its files were found in  {}",
                     request.entry.name,
@@ -154,6 +148,22 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
             generate_stand_in(context, request)
         }
     }
+}
+
+/// A hint or a note of a reader, for how the set is read. Those about what a program wrote name its
+/// files without the draft that they are in.
+fn adapt_hint(request: &IngestRequest, folder: &Path, files: &[PathBuf], hint: &str) -> String {
+    match (&request.program, request.entry.inferred) {
+        (Some(_), _) => hint.replace(&format!("{}/", folder.display()), ""),
+        (None, true) => hints::adapt_to_folder(hint, files.first().map_or(folder, |file| file)),
+        (None, false) => hints::adapt_to_entry(hint, &request.entry.place),
+    }
+}
+
+/// Whether the folder of a set's files has a name that is none of the set's.
+fn has_other_name(request: &IngestRequest, folder: &Path) -> bool {
+    let mut names = std::iter::once(&request.entry.name).chain(&request.entry.found_as);
+    request.program.is_none() && !names.any(|name| folder.ends_with(name))
 }
 
 /// Reports the bytes of files read so far, while reading.
@@ -304,7 +314,7 @@ fn read_files(
     }
     note_large_weights(format.name, &mut found)?;
     let used = side_files::attach_within(&mut found, &beside)?;
-    if request.entry.inferred {
+    if request.entry.inferred || request.program.is_some() {
         let unused =
             beside.iter().filter(|path| !used.contains(path)).filter_map(|path| path.file_name());
         found.graph.passed_over.extend(unused.map(|name| {

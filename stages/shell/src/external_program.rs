@@ -1,5 +1,6 @@
 //! external_program: a program of the user's that makes an artifact in place of a stage's own code:
-//! a child process that is given folders of artifacts and writes one file.
+//! a child process that is given folders of artifacts and writes one file, or is given raw data and
+//! writes a graph.
 //!
 //! promises  the key holds the words of the command, and the digest of each file that a word names
 //!           in place of its path; a program that is not there is refused before the first stage

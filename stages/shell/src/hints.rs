@@ -2,7 +2,7 @@
 //! the catalogue, which not every set has.
 //!
 //! promises  for a set without an entry, the hint says how to get one; for an import, it names the
-//!           import's own flags
+//!           import's own flags; for what a program wrote, it says what to write
 //! never     changes what a hint advises
 use std::path::Path;
 
@@ -32,6 +32,13 @@ pub fn adapt_to_folder(hint: &str, edges: &Path) -> String {
 /// For a set with an entry: names the file of the entry.
 pub fn adapt_to_entry(hint: &str, place: &str) -> String {
     hint.replace(ENTRY, place)
+}
+
+/// For what a program of the user's wrote: options of an entry do not reach it, and `form` says
+/// what to write instead.
+pub fn adapt_to_program(hint: &str, form: &str) -> String {
+    let needs_entry = hint.is_empty() || hint.contains(ENTRY) || hint.contains("read: {");
+    if needs_entry { form.to_owned() } else { hint.to_owned() }
 }
 
 /// For an import: replaces options of an entry by flags.

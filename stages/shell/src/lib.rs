@@ -16,6 +16,7 @@ pub mod column_names;
 pub mod command_line;
 pub mod cubin_cache;
 pub mod data_needs;
+mod data_set;
 pub mod device_choice;
 pub mod device_errors;
 pub mod edge_schedules;

@@ -7,7 +7,6 @@
 //! never     reads an artifact; reads more of a file than its header and what goes into a key
 use std::collections::BTreeSet;
 
-use warploom_catalog::Catalog;
 use warploom_contract::StageError;
 use warploom_device::Kind;
 use warploom_formats::side_files::{order_table, split_table};
@@ -17,16 +16,14 @@ use warploom_spec::{Mode, Pipeline};
 
 use crate::{
     Chain, Environment, Outcome, StageName,
+    data_set::DataSet,
     device_choice::{self, Verdict},
     gpu_present,
     outcome::Status,
     parameter_file,
     program::{self, Program, locate_setting_error},
     progress::Talk,
-    requests::{
-        PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error,
-        read_error,
-    },
+    requests::{PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, read_error},
     sample_data_sets,
 };
 
@@ -117,10 +114,7 @@ pub fn has_results(environment: &Environment, pipeline: &Pipeline) -> bool {
 }
 
 fn check_data_set(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
-    Catalog::discover()
-        .find_or_infer(&pipeline.dataset, &environment.data)
-        .map(drop)
-        .map_err(|error| catalog_error(&error))
+    DataSet::find(environment, pipeline).map(drop)
 }
 
 fn check_reorder(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {

@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{Attempt, Catalog, Entry, Generator, Source, entry::Task};
+use warploom_catalog::{Entry, Generator, Source, entry::Task};
 use warploom_contract::{
     Digest, ErrorKind, Inputs, Kind, Reads, StageError, Store,
     kinds::{
@@ -32,9 +32,9 @@ use warploom_tuning::Replaced;
 use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
+    data_set::{DataSet, raw_digests},
     edge_schedules,
     external_program::{ExternalProgram, ProgramSettings},
-    flags::Real,
     order_choice_cache::{self, OrderChoice},
     plan_settings::{pipeline_settings, program_text},
     stage_inputs, tuning_file, vertices,
@@ -82,6 +82,8 @@ pub struct IngestRequest {
     pub source: Source,
     /// Digest of each raw file by its name.
     pub digests: BTreeMap<String, String>,
+    /// The program that reads them, where it is asked for.
+    pub program: Option<ExternalProgram>,
     /// Whether a set of many graphs is read as one graph, whose nodes are learned.
     pub union: bool,
     /// What the program reads: only for messages, in no key.
@@ -92,68 +94,10 @@ impl Request for IngestRequest {
     const STAGE: StageName = StageName::Ingest;
 
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let entry = Catalog::discover()
-            .find_or_infer(&pipeline.dataset, &environment.data)
-            .map_err(|error| catalog_error(&error))?;
-        let attempt = if environment.network { Attempt::Once } else { Attempt::Never };
-        let seen = environment.digest_cache_path();
-        let source = warploom_catalog::locate(&entry, &environment.data, Some(&seen), attempt)
-            .map_err(|error| catalog_error(&error))?;
-        let mut digests = BTreeMap::new();
-        match &source {
-            Source::Real { folder, .. }
-                if entry.inherited.stand_in && environment.real != Real::No =>
-            {
-                let what = format!(
-                    "the files of `{}` came out of a stand-in, and a stand-in was refused",
-                    entry.name
-                );
-                let hint =
-                    "import an export of the real graph, or allow a stand-in with  --real=no";
-                return Err(StageError::new(ErrorKind::Input, what)
-                    .at(folder.display())
-                    .hint(hint));
-            }
-            Source::Real { folder, files } => {
-                for (file, path) in entry.files.iter().zip(files) {
-                    warploom_catalog::digests::refuse_folder(&entry, file, path)
-                        .map_err(|error| catalog_error(&error))?;
-                    let digest = warploom_catalog::digest_cache::digest(
-                        path,
-                        Some(&seen),
-                        environment.rereads_raw_files(),
-                    )
-                    .map_err(|error| StageError::io("read", path, &error))?;
-                    warploom_catalog::digests::check_file(&entry, file, folder, path, &digest)
-                        .map_err(|error| catalog_error(&error))?;
-                    digests.insert(
-                        path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(),
-                        digest,
-                    );
-                }
-            }
-            Source::StandIn { why } if environment.real != Real::No => {
-                let folder = environment
-                    .data
-                    .first()
-                    .cloned()
-                    .unwrap_or_else(|| PathBuf::from("data/raw"))
-                    .join(&entry.name);
-                return Err(StageError::new(
-                    ErrorKind::Input,
-                    format!(
-                        "the real data of `{}` are not here ({why}), and a stand-in was refused",
-                        entry.name
-                    ),
-                )
-                .at(folder.display())
-                .hint(format!(
-                    "get them with  {}  or allow a stand-in with  --real=no",
-                    entry.download_hint()
-                )));
-            }
-            Source::StandIn { .. } | Source::Generated => {}
-        }
+        let set = DataSet::find(environment, pipeline)?;
+        let source = set.locate(environment)?;
+        let digests = raw_digests(environment, &set.entry, &source)?;
+        let DataSet { entry, program, .. } = set;
         let union = match pipeline.ingest.graphs {
             Graphs::Separate => false,
             Graphs::Union => true,
@@ -168,6 +112,7 @@ impl Request for IngestRequest {
             entry,
             source,
             digests,
+            program,
             union,
             needs: DataNeeds::from_pipeline(pipeline),
         })
@@ -191,8 +136,15 @@ impl Request for IngestRequest {
             if self.union {
                 settings.insert("graphs".to_owned(), json!("union"));
             }
+            // Of a program, the key has the digests of files, not their paths.
+            settings.remove("format");
+            settings.remove("command");
         }
-        json!({"dataset": self.entry.name, "catalog": catalog, "settings": settings, "source": source})
+        let mut document = json!({"dataset": self.entry.name, "catalog": catalog, "settings": settings, "source": source});
+        if let Some(program) = &self.program {
+            document["command"] = program.key_document();
+        }
+        document
     }
 
     fn reads(&self, _kind: Kind) -> Reads {

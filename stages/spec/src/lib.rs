@@ -65,7 +65,8 @@ pub use crate::{
         extract::ExtractSpec,
         ingest::{
             Duplicates, EntityTypesSpec, Features, FoldsSpec, FractionsSpec, Graphs, Ids,
-            IngestSpec, Normalize, PerClassSpec, SelfLoops, Split, Symmetrize, TypeEdges, Weights,
+            IngestSpec, Normalize, PerClassSpec, RawFormat, SelfLoops, Split, Symmetrize,
+            TypeEdges, Weights,
         },
         partition::{PartitionSpec, Scheme},
         plan::{Matmul, PlanSpec, Residence},

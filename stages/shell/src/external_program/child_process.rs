@@ -1,8 +1,9 @@
 //! child_process: runs a program of the user to its end, and judges how it ended and what it left.
 //!
 //! promises  the program is given the folders of what it reads (WARPLOOM_CSR, WARPLOOM_GRAPH and so
-//!           on), its output folder (WARPLOOM_OUTPUT), WARPLOOM_THREADS and WARPLOOM_MEMORY in
-//!           bytes; a failure is an error with its exit code and the end of what it printed
+//!           on; WARPLOOM_RAW for `ingest`), its output folder (WARPLOOM_OUTPUT), WARPLOOM_THREADS
+//!           and WARPLOOM_MEMORY in bytes; a failure is an error with its exit code and the end of
+//!           what it printed
 //! never     holds what the program prints, but its end; reads what it wrote: the stage does
 //! limits    the limits of memory and threads are passed to the program, and not enforced
 use std::{
@@ -18,11 +19,15 @@ use std::{
 use warploom_contract::{Context, ErrorKind, Inputs, Kind, StageError};
 use warploom_spec::ProgramInput;
 
+use crate::StageName;
+
 use super::{
     ExternalProgram,
     guard::{self, LOOK_EVERY},
 };
 
+/// The variable with the folder of the raw data.
+const RAW_VARIABLE: &str = "WARPLOOM_RAW";
 /// Bytes of the end of what a program printed that an error shows.
 const TAIL_BYTES: usize = 4096;
 /// Lines of that.
@@ -44,6 +49,12 @@ pub(crate) fn kind_of(input: ProgramInput) -> Kind {
     }
 }
 
+impl Printed {
+    fn detail(&self) -> String {
+        format!("  the end of what it printed:\n{}", indented(&self.0))
+    }
+}
+
 impl ExternalProgram {
     /// Runs it to its end, to write a file into a folder that is empty. The file is then there,
     /// alone and unread; `form` says what it has to be.
@@ -55,13 +66,42 @@ impl ExternalProgram {
         form: &str,
     ) -> Result<Printed, StageError> {
         let folder = file.parent().unwrap_or(Path::new("."));
-        let mut command = guard::command(&self.command);
-        command.current_dir(&self.folder).stdin(Stdio::null());
+        let mut given = Vec::new();
         for &input in &self.inputs {
             let name = format!("WARPLOOM_{}", input.name().to_uppercase());
-            command.env(name, absolute(&inputs.get(kind_of(input))?.path)?);
+            given.push((name, absolute(&inputs.get(kind_of(input))?.path)?));
         }
+        let printed = self.run(context, given, folder)?;
+        self.refuse_other_files(file, folder, &printed).map_err(|error| error.hint(form))?;
+        Ok(printed)
+    }
+
+    /// Runs it to its end, to write files of a graph into a folder that is empty; it is given the
+    /// folder of the raw data, if there are any.
+    pub fn write_graph(
+        &self,
+        context: &Context,
+        raw: Option<&Path>,
+        folder: &Path,
+    ) -> Result<Printed, StageError> {
+        let raw = raw.map(absolute).transpose()?;
+        let given = raw.map(|raw| (RAW_VARIABLE.to_owned(), raw)).into_iter().collect();
+        self.run(context, given, folder)
+    }
+
+    /// Runs it to its end, with the paths of what it is given as variables.
+    fn run(
+        &self,
+        context: &Context,
+        given: Vec<(String, PathBuf)>,
+        folder: &Path,
+    ) -> Result<Printed, StageError> {
+        let mut command = guard::command(&self.command);
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        // One that this process was started with is not the program's.
+        command.env_remove(RAW_VARIABLE);
         command
+            .envs(given)
             .env("WARPLOOM_OUTPUT", absolute(folder)?)
             .env("WARPLOOM_THREADS", context.threads.to_string())
             .env("WARPLOOM_MEMORY", context.memory.to_string());
@@ -83,7 +123,6 @@ impl ExternalProgram {
         fs::set_permissions(folder, before.permissions())
             .map_err(|error| StageError::io("set the mode of", folder, &error))?;
         self.refuse_changed()?;
-        self.refuse_other_files(file, folder, &printed).map_err(|error| error.hint(form))?;
         Ok(printed)
     }
 
@@ -120,8 +159,10 @@ impl ExternalProgram {
             (None, Some(signal)) => format!("by signal {signal}"),
             (None, None) => "in an unknown way".to_owned(),
         };
+        let given = if self.stage == StageName::Ingest { RAW_VARIABLE } else { "WARPLOOM_CSR" };
+        let variables = format!("{given} and WARPLOOM_OUTPUT");
         self.error(format!("ended {how}"), printed)
-            .hint("run it alone with the variables WARPLOOM_CSR and WARPLOOM_OUTPUT set to folders")
+            .hint(format!("run it alone with the variables {variables} set to folders"))
     }
 
     /// An error of the program, with the end of what it printed.
@@ -130,9 +171,27 @@ impl ExternalProgram {
         let error = StageError::new(ErrorKind::Data, what).at(self.setting());
         match printed.0.is_empty() {
             true => error,
-            false => {
-                error.detail(format!("  the end of what it printed:\n{}", indented(&printed.0)))
-            }
+            false => error.detail(printed.detail()),
+        }
+    }
+
+    /// A reader's error about what the program wrote into a folder, as one of the program: with
+    /// the file, the place in it, and the end of what was printed.
+    pub fn error_of_reader(
+        &self,
+        error: StageError,
+        folder: &Path,
+        printed: &Printed,
+    ) -> StageError {
+        let error = error.replace_path(&folder.join(""), Path::new(""));
+        let place = error.place.map(|place| format!("{place}: ")).unwrap_or_default();
+        let what = format!("wrote a graph that is not valid: {place}{}", error.what);
+        let made = self.error(what, printed);
+        let detail: Vec<String> = error.detail.into_iter().chain(made.detail).collect();
+        StageError {
+            detail: (!detail.is_empty()).then(|| detail.join("\n")),
+            hint: error.hint,
+            ..made
         }
     }
 }

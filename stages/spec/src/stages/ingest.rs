@@ -10,6 +10,11 @@ use crate::{
 spec! {
     /// Settings of the stage `ingest`.
     pub IngestSpec {
+        /// How the raw data are read.
+        format: RawFormat = RawFormat::Auto;
+        /// `program`: a program of one's own and its arguments, a list of words; it runs in the
+        /// folder of the YAML file, and files that the words name are in the key.
+        command: Vec<String> = Vec::new();
         /// Whether every edge gets its reverse.
         symmetrize: Symmetrize = Symmetrize::Auto;
         /// What happens to edges from a node to itself.
@@ -43,6 +48,18 @@ spec! {
         ids: Ids = Ids::Auto;
         /// Seed of all random data: synthetic features, labels, splits, stand-ins.
         seed: u64 = 0;
+    }
+}
+
+choices! {
+    /// How the raw data are read.
+    RawFormat {
+        /// By the reader of their format: that of the catalogue's entry, in a folder without one
+        /// the detected one.
+        Auto = "auto",
+        /// By the program `command`, which writes the graph into a folder; that is read as a folder
+        /// of a data set is.
+        Program = "program",
     }
 }
 
