@@ -81,7 +81,7 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Plan => 4,
+            Kind::Plan => 5,
             Kind::Partition => 3,
             Kind::Profile | Kind::Permutation => 2,
             _ => 1,

@@ -54,7 +54,7 @@ struct VertexEdges {
 impl VertexEdges {
     fn new(side: &Side, lists: &RowEdges) -> Self {
         let (edges, far) = (lists.edge.clone(), lists.far.clone());
-        VertexEdges { offsets: side.offsets.clone(), edges, far }
+        VertexEdges { offsets: View::clone(&side.offsets), edges, far }
     }
 }
 
@@ -104,7 +104,7 @@ impl EdgeLists {
     pub fn order_by_slots(&mut self, csr: &Csr) {
         if let Some(list) = &mut self.incoming {
             list.edges = csr.incoming.edges.iter().map(|&edge| edge as u32).collect();
-            list.far = csr.incoming.neighbours.clone();
+            list.far = View::clone(&csr.incoming.neighbours);
         }
     }
 

@@ -5,6 +5,7 @@
 //!           field says otherwise
 //! never     reads a file: `upload` does
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use warploom_contract::{
     Artifact, StageError,
@@ -12,7 +13,7 @@ use warploom_contract::{
     kinds::{
         csr::{Csr, Direction as Side},
         graph::Ids,
-        partition::row_lists::RowLists,
+        partition::row_lists::{RowEdges, RowLists, WalkedRows},
         permutation,
     },
 };
@@ -154,7 +155,8 @@ pub struct Data<T: Precision> {
     pub both_units: Vec<u32>,
     /// Edges by vertex and by id, for evaluated operations.
     pub lists: EdgeLists,
-    /// Where these are made from once a loop goes in supersteps after all.
+    /// Where these are made from once a loop goes in supersteps after all, or a host runs a launch
+    /// of a GPU.
     pub lists_later: Option<(Csr, ListNeeds)>,
     /// Lists of the partition.
     pub row_lists: RowLists,
@@ -189,10 +191,10 @@ impl<T: Precision> Data<T> {
     /// A graph alone, in its own order, without features or labels; ids count from 0.
     pub fn from_graph(csr: &Csr, row_lists: RowLists, needs: Needs) -> Self {
         let units = row_lists.units.clone();
-        let weights = csr.weights.as_ref().filter(|_| needs.weights);
+        let weights = if needs.weights { csr.weights.as_ref() } else { None };
         let side = |side: &Side, weights: Option<View<T>>, units: View<u32>| Neighbours {
-            offsets: side.offsets.clone(),
-            neighbours: side.neighbours.clone(),
+            offsets: View::clone(&side.offsets),
+            neighbours: View::clone(&side.neighbours),
             weights,
             units,
         };
@@ -248,6 +250,19 @@ impl<T: Precision> Data<T> {
             self.lists.order_by_slots(csr);
         }
         self.division = Some(division);
+    }
+
+    /// Makes the lists that launches on a host walk of those of a GPU.
+    pub fn build_host_lists(&mut self) {
+        let Some((csr, lists)) = &mut self.lists_later else { return };
+        let RowLists { incoming, outgoing, walked_in, walked_out, .. } = &mut self.row_lists;
+        if lists.incoming && incoming.is_none() {
+            *incoming = Some(list_for_host(walked_in.as_ref(), &mut csr.incoming));
+        }
+        if lists.outgoing && outgoing.is_none() {
+            *outgoing = Some(list_for_host(walked_out.as_ref(), &mut csr.outgoing));
+        }
+        self.build_superstep_lists();
     }
 
     /// Makes the lists that supersteps need.
@@ -318,6 +333,23 @@ pub fn format_id(ids: &Ids, node: usize) -> String {
 pub(crate) fn absent_input_error(artifact: &Artifact, what: &str) -> StageError {
     StageError::defect(format!("the plan reads {what}, and the graph it names has none"))
         .at(artifact.path.display())
+}
+
+/// The edges of each row, of those that a GPU walks, with the offsets of the rows; without such, of
+/// the csr, whose ends and ids a GPU has where a launch reads them.
+fn list_for_host(walked: Option<&WalkedRows>, side: &mut Side) -> RowEdges {
+    if let Some(walked) = walked {
+        let (offsets, edges) = walked.by_number();
+        side.offsets = offsets.into();
+        return edges;
+    }
+    let edges = side.offsets.last().map_or(0, |&end| end as usize);
+    let ids = side.edges.given().map(|ids| ids.iter().map(|&edge| edge as u32).collect());
+    RowEdges {
+        far: side.neighbours.given().cloned().unwrap_or_else(|| vec![0; edges].into()),
+        edge: ids.unwrap_or_else(|| vec![0; edges].into()),
+        path: PathBuf::new(),
+    }
 }
 
 /// Weights in the order of out-edges, by way of the edge ids.
