@@ -81,7 +81,7 @@ fn a_damaged_input_is_named_before_anything_is_made_of_it() {
     let digests = sandbox.view().digests();
     remove(&sandbox, "run");
     for (kind, starts) in
-        [("graph", "features"), ("csr", "in_sources"), ("permutation", "new_of_old")]
+        [("graph", "features"), ("csr", "in_offsets"), ("permutation", "new_of_old")]
     {
         let path = file_of(&sandbox, kind, starts);
         let bytes = flip(&path);
@@ -96,6 +96,46 @@ fn a_damaged_input_is_named_before_anything_is_made_of_it() {
     }
     sandbox.build(&Recipe::small());
     assert_eq!(sandbox.view().digests(), digests);
+}
+
+#[test]
+fn a_file_that_the_run_does_not_read_is_neither_in_its_key_nor_looked_at() {
+    let ring: String = (0..3000).map(|node| format!("{node} {}\n", (node + 1) % 3000)).collect();
+    let sandbox = Sandbox::edge_lists(
+        &[("ring", &ring)],
+        "symmetrize: true\nmade_up: {features: 4, classes: 2}\n\
+         split: {rule: fractions, train: 0.6, validation: 0.2, test: 0.2}",
+    );
+    let recipe = Recipe::of("gcn", "ring").set("run.epochs=2");
+    sandbox.build(&recipe);
+    let digests = sandbox.view().digests();
+    let plan = sandbox.view().of_kind("plan").remove(0);
+    let mut seen = [0, 0];
+    for kind in ["csr", "partition"] {
+        let read = plan.manifest["facts"]["run_reads"]["by_supersteps"][kind].clone();
+        let artifact = file_of(&sandbox, kind, "in_").parent().unwrap().to_path_buf();
+        let names = fs::read_dir(&artifact).unwrap().map(|file| file.unwrap().file_name());
+        let names = names.map(|name| name.into_string().unwrap());
+        // Units of work are few: what is in the middle of their files is no number.
+        let is_long = |name: &String| !["in_rows.arrow", "out_rows.arrow"].contains(&name.as_str());
+        for name in names.filter(|name| name.ends_with(".arrow")).filter(is_long) {
+            let is_read = read.as_array().unwrap().iter().any(|file| file == name.as_str());
+            seen[usize::from(is_read)] += 1;
+            remove(&sandbox, "run");
+            let path = artifact.join(&name);
+            let bytes = flip(&path);
+            let run = sandbox.front("pipeline", &recipe, &[]);
+            replace(&path, &bytes);
+            if is_read {
+                run.expect(1).says(&[path.to_str().unwrap(), "contents changed"]);
+                assert!(sandbox.view().of_kind("run").is_empty(), "{name}");
+            } else {
+                run.expect(0);
+                assert_eq!(sandbox.view().digests(), digests, "{name}");
+            }
+        }
+    }
+    assert_eq!(seen, [10, 4], "files that are not read, and that are");
 }
 
 #[test]

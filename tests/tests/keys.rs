@@ -229,7 +229,8 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
         (("permutation", "reorder"), "new_of_old.arrow", Some("run")),
         (("partition", "partition"), "partition.json", None),
         (("partition", "partition"), "in_walk_rows.arrow", None),
-        (("partition", "partition"), "in_rows.arrow", Some("run")),
+        (("partition", "partition"), "in_rows.arrow", None),
+        (("partition", "partition"), "in_edges.arrow", Some("run")),
         (("plan", "plan"), "advice.json", None),
         (("plan", "plan"), "plan.json", Some("run")),
     ];
@@ -252,20 +253,23 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
 }
 
 #[test]
-fn weights_are_in_the_key_of_run_and_in_that_of_no_division() {
+fn weights_are_in_the_key_of_a_run_that_reads_them_and_in_that_of_no_division() {
     let weighted =
         RING.lines().enumerate().map(|(row, line)| format!("{line} {row}.5\n")).collect::<String>();
     let sandbox = Sandbox::edge_lists(
         &[("ring", &weighted)],
         "symmetrize: false\nmade_up: {features: 4, classes: 2}\nsplit: {rule: none}",
     );
-    let recipe = Recipe::of("components", "ring");
-    sandbox.build(&recipe);
-    let of = |stage: &str| key(&sandbox, stage, &recipe, &[]);
-    let before = [of("partition"), of("run")];
+    let [paths, components] = ["sssp", "components"].map(|name| Recipe::of(name, "ring"));
+    sandbox.build(&paths);
+    sandbox.build(&components);
+    let of = |recipe: &Recipe, stage: &str| key(&sandbox, stage, recipe, &[]);
+    let keys = || [of(&paths, "partition"), of(&components, "run"), of(&paths, "run")];
+    let before = keys();
     redigest(&sandbox, ("csr", "reorder"), "weights.arrow");
-    let after = [of("partition"), of("run")];
-    assert!(before[0] == after[0] && before[1] != after[1], "no division reads weights");
+    let after = keys();
+    assert_eq!(before[..2], after[..2], "no division reads weights, and no components");
+    assert_ne!(before[2], after[2], "lengths of paths are weights");
 }
 
 #[test]

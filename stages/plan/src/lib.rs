@@ -26,7 +26,7 @@ use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
-        plan::{self, Advice, KernelFacts, KernelTables, Memory, Plan, Smaller},
+        plan::{self, Advice, KernelFacts, KernelTables, Memory, Plan, RunReads, Smaller},
         profile::{self, Profile},
     },
     progress::Phase,
@@ -38,7 +38,9 @@ use warploom_launch::{Element, GraphFacts, LaunchList, Reason, Stored};
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
-    cubin_cache, kernel_tables, memory_budget,
+    cubin_cache,
+    graph_reads::run_reads,
+    kernel_tables, memory_budget,
     program::{
         self, Compilation, GpuRequest, Program, half_format, locate_setting_error,
         matmul_precision, refuse_half_precision_loops, refuse_links, refuse_other_mode,
@@ -135,10 +137,12 @@ impl Stage for PlanStage {
             host,
             kernels,
         };
+        let reads = run_reads(&list, emitted.as_deref(), page.division.as_ref());
         plan::write(
             outputs,
             &page,
             tables.as_ref(),
+            &reads,
             &Advice { memory, predicted, over_bus, reasons: to_json(&reasons)? },
         )
     }
@@ -173,6 +177,10 @@ impl Stage for PlanStage {
                 page.division
             )));
         }
+        refuse_other_reads(
+            outputs.get(Kind::Plan)?,
+            &run_reads(&list, decided.as_deref(), planned.as_ref()),
+        )?;
         let unstored = &list.arena.nowhere;
         if !unstored.is_empty()
             && !decided.as_ref().is_some_and(|made| are_never_stored(unstored, made))
@@ -229,6 +237,15 @@ fn tables_of(
     emitted: Option<&Emitted>,
 ) -> Result<Option<(KernelFacts, KernelTables)>, StageError> {
     emitted.map(|emitted| kernel_tables::to_tables(list, emitted)).transpose()
+}
+
+/// Refuses a plan that names other files of csr and partition than a run of it reads.
+fn refuse_other_reads(artifact: &Artifact, expected: &RunReads) -> Result<(), Violation> {
+    let found = RunReads::from_manifest(&artifact.path, &artifact.manifest)?;
+    if found == *expected {
+        return Ok(());
+    }
+    Err(Violation::new(format!("what a run reads: expected {expected:?}, found {found:?}")))
 }
 
 /// Refuses tables of kernels other than those that are decided for the list, once printed.

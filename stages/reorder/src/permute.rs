@@ -106,7 +106,8 @@ fn permute_rows(
         end += old.offsets[row as usize + 1] - old.offsets[row as usize];
         offsets.push(end);
     }
-    let (mut neighbours, mut edges) = (zeros(old.neighbours.len()), zeros(old.edges.len()));
+    let (far, ids): (&[u32], &[u64]) = (&old.neighbours, &old.edges);
+    let (mut neighbours, mut edges) = (zeros(far.len()), zeros(ids.len()));
     split_tasks(&offsets, &mut neighbours, &mut edges).into_par_iter().for_each(
         |(rows, neighbours, edges)| {
             let mut at = 0;
@@ -114,8 +115,7 @@ fn permute_rows(
                 prefetch_rows(old, &old_of_new[row..rows.end]);
                 let source = old_of_new[row] as usize;
                 for slot in old.offsets[source] as usize..old.offsets[source + 1] as usize {
-                    (neighbours[at], edges[at]) =
-                        (new_of_old[old.neighbours[slot] as usize], old.edges[slot]);
+                    (neighbours[at], edges[at]) = (new_of_old[far[slot] as usize], ids[slot]);
                     at += 1;
                 }
             }
@@ -128,12 +128,12 @@ fn permute_rows(
 /// Old rows are scattered: they are prefetched while others are copied.
 fn prefetch_rows(old: &Direction, coming: &[u32]) {
     if let Some(&row) = coming.get(STARTS_AHEAD) {
-        prefetch_index(&old.offsets, row as usize);
+        prefetch_index(&old.offsets[..], row as usize);
     }
     if let Some(&row) = coming.get(SLOTS_AHEAD) {
         let slot = old.offsets[row as usize] as usize;
-        prefetch_index(&old.neighbours, slot);
-        prefetch_index(&old.edges, slot);
+        prefetch_index(&old.neighbours[..], slot);
+        prefetch_index(&old.edges[..], slot);
     }
 }
 

@@ -41,7 +41,6 @@ use crate::{
 };
 
 pub use backend::CudaBackend;
-pub use kernel_arguments::row_list_needs;
 use kernel_arguments::{Layout, MemorySpace};
 use pipelined_epochs::{BatchInFlight, ReadbackBuffers};
 pub use warploom_shell::device_errors::device_error;

@@ -58,7 +58,7 @@ use crate::{
         device_groups::DeviceGroups,
         group_division::Division,
         input_data::Data,
-        upload::{self, Needs},
+        upload::{self, DataNeeds, Needs},
     },
     precision::Precision,
     record::Outcome,
@@ -185,9 +185,9 @@ fn execute_plan<T: Precision>(
     let kernels = (request.device.kind == warploom_device::Kind::Cuda)
         .then(|| kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list))
         .transpose()?;
-    let row_needs = kernels.as_ref().map(|kernels| cuda::row_list_needs(&kernels.plan));
     let loading = Phase::begin(context.progress, "loading inputs", 0, "steps");
-    let mut data = upload::load_data::<T>(context, inputs, list, needs, row_needs, request)?;
+    let needs = DataNeeds::new(needs, kernels.as_deref());
+    let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;
     load_groups(inputs, page, kernels.as_ref(), &mut data)?;
     drop(loading);
     let mut backend = make_backend(context, request, page, memory, list, data, kernels.as_ref())?;

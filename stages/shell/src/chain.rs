@@ -90,6 +90,7 @@ impl<'a> Chain<'a> {
     /// Resolves a stage whose inputs are available.
     pub fn resolve_step<R: Request>(&self) -> Result<Step<R>, StageError> {
         let mut request = R::resolve(self.environment, self.pipeline)?;
+        request.learn_reads(&self.available)?;
         let mut inputs = Inputs::new();
         for &kind in R::STAGE.contract().reads.iter().filter(|&&kind| request.needs(kind)) {
             inputs.insert(self.available.get(kind)?.restricted(&request.reads(kind)));

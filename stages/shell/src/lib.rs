@@ -26,6 +26,7 @@ pub mod explain;
 pub mod external_program;
 pub mod flags;
 pub mod gpu_present;
+pub mod graph_reads;
 pub mod hints;
 pub mod kernel_tables;
 pub mod machine_limits;

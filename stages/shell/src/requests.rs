@@ -13,10 +13,11 @@ use std::{
 use serde_json::{Value, json};
 use warploom_catalog::{Entry, Generator, Source, entry::Task};
 use warploom_contract::{
-    Digest, ErrorKind, Inputs, Kind, Reads, StageError, Store,
+    Artifact, Digest, ErrorKind, Inputs, Kind, Reads, StageError, Store,
     kinds::{
         graph::LearnedRows,
         partition::{STAGED_BYTES, WARP},
+        plan::{GraphFiles, RunReads},
         run::Asked,
     },
 };
@@ -35,6 +36,7 @@ use crate::{
     data_set::{DataSet, raw_digests},
     edge_schedules,
     external_program::{ExternalProgram, ProgramSettings},
+    memory_budget,
     order_choice_cache::{self, OrderChoice},
     plan_settings::{pipeline_settings, program_text},
     stage_inputs, tuning_file, vertices,
@@ -48,7 +50,11 @@ pub trait Request: Sized {
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError>;
     /// The request as the key document holds it.
     fn document(&self) -> Value;
-    /// What the stage reads of an input of this kind.
+    /// Learns from an input what the stage reads of other inputs.
+    fn learn_reads(&mut self, _available: &Inputs) -> Result<(), StageError> {
+        Ok(())
+    }
+    /// What the stage reads of an input of this kind, after `learn_reads`.
     fn reads(&self, kind: Kind) -> Reads;
     /// Whether the stage needs an input of this kind, which its contract names.
     fn needs(&self, _kind: Kind) -> bool {
@@ -654,6 +660,8 @@ pub struct RunRequest {
     pub chosen: Vec<vertices::ChosenVertices>,
     /// Seconds of the stages that this process ran before; in the record, in no key.
     pub stage_seconds: BTreeMap<String, f64>,
+    /// The files of csr and partition that the plan has a run read.
+    pub graph_files: GraphFiles,
 }
 
 impl Request for RunRequest {
@@ -682,6 +690,7 @@ impl Request for RunRequest {
             chosen,
             asked: Some(asked),
             stage_seconds: BTreeMap::new(),
+            graph_files: GraphFiles::default(),
         })
     }
 
@@ -714,7 +723,14 @@ impl Request for RunRequest {
         document
     }
 
+    fn learn_reads(&mut self, available: &Inputs) -> Result<(), StageError> {
+        let Artifact { path, manifest, .. } = available.get(Kind::Plan)?;
+        let reads = RunReads::from_manifest(path, manifest)?;
+        self.graph_files = reads.files(memory_budget::uses_shortcuts(&self.spec)).clone();
+        Ok(())
+    }
+
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::run_inputs(kind, self.device.kind)
+        stage_inputs::run_inputs(kind, self.device.kind, &self.graph_files)
     }
 }

@@ -6,19 +6,26 @@
 //! never     lists what the stage does not read: a change of that leaves it a hit
 use warploom_contract::{
     Kind, Names, Reads,
-    kinds::{csr, graph, partition, permutation, plan, profile},
+    kinds::{
+        csr::{self, IN_FILES, OUT_FILES, TYPES_FILE},
+        graph, partition, permutation,
+        plan::{self, GraphFiles},
+        profile,
+    },
 };
 use warploom_device::Kind as DeviceKind;
 use warploom_spec::{Method, PartitionSpec, RunSpec, Scheme};
 
+use crate::graph_reads;
+
 /// Neighbours in both directions, without weights, relations and graphs.
 const NEIGHBOURS: [&str; 6] = [
-    "in_offsets.arrow",
-    "in_sources.arrow",
-    "in_edge.arrow",
-    "out_offsets.arrow",
-    "out_targets.arrow",
-    "out_edge.arrow",
+    IN_FILES.offsets,
+    IN_FILES.neighbours,
+    IN_FILES.edges,
+    OUT_FILES.offsets,
+    OUT_FILES.neighbours,
+    OUT_FILES.edges,
 ];
 /// Features of nodes, of every kind.
 const FEATURES: &str = "features*";
@@ -88,7 +95,7 @@ pub fn partition_inputs(kind: Kind, spec: &PartitionSpec) -> Reads {
         return program_inputs(kind);
     }
     let typed = has(&[Scheme::SortedColumns, Scheme::RelationMajor, Scheme::RowRelation])
-        .then_some("types.arrow");
+        .then_some(TYPES_FILE);
     let graphs = has(&[Scheme::PackedGraphs]).then_some("graphs.arrow");
     match kind {
         Kind::Csr => Reads {
@@ -151,14 +158,13 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
     }
 }
 
-/// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of the
-/// divisions, rows and groups of neighbours.
-pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
-    let lists: &[&str] =
-        if device == DeviceKind::Cpu { &partition::ROWS_FILES } else { &partition::WALK_FILES };
+/// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of csr and
+/// partition the files that the plan names (`graph_reads`).
+pub fn run_inputs(kind: Kind, device: DeviceKind, planned: &GraphFiles) -> Reads {
     let sorted = [partition::SORTED_ABOVE].into_iter().filter(|_| device == DeviceKind::Cuda);
-    let spans = partition::SPAN_FILES.into_iter().filter(|_| device == DeviceKind::Cuda);
-    let groups = partition::GROUP_FILES.into_iter().chain(spans);
+    let known = |files: &[String]| {
+        Names(files.iter().filter_map(|file| graph_reads::known_name(file)).collect())
+    };
     match kind {
         Kind::Graph => Reads {
             files: [
@@ -173,15 +179,14 @@ pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
             facts: ["target"].into(),
             ..Reads::default()
         },
-        Kind::Csr => Reads {
-            files: Names(NEIGHBOURS.into_iter().chain(["weights.arrow", "types.arrow"]).collect()),
-            ..Reads::default()
-        },
+        Kind::Csr => {
+            Reads { files: known(&planned.csr), counts: ["edges"].into(), ..Reads::default() }
+        }
         Kind::Permutation => {
             Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
         }
         Kind::Partition => Reads {
-            files: Names(lists.iter().copied().chain(groups).collect()),
+            files: known(&planned.partition),
             counts: Names(sorted.collect()),
             ..Reads::default()
         },

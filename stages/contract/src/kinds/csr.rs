@@ -6,7 +6,10 @@
 //! promises  offsets ascend from 0 to the number of edges; in each row neighbours ascend, then edge
 //!           ids (typed graphs: type first); an edge id is the row of edges.parquet
 //! never     drops or merges an edge
-use std::path::{Path, PathBuf};
+use std::{
+    ops::Deref,
+    path::{Path, PathBuf},
+};
 
 use rayon::prelude::*;
 
@@ -21,11 +24,37 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Direction {
     /// Start of each row, and the number of edges.
-    pub offsets: View<u64>,
+    pub offsets: FileView<u64>,
     /// Other end of each edge.
-    pub neighbours: View<u32>,
+    pub neighbours: FileView<u32>,
     /// Id of each edge.
-    pub edges: View<u64>,
+    pub edges: FileView<u64>,
+}
+
+/// The numbers of a file that every csr has. Reading them panics, as `Artifact` does, in a stage
+/// that does not get the file.
+#[derive(Clone, Debug)]
+pub struct FileView<T: Number>(Part<View<T>>);
+
+impl<T: Number> FileView<T> {
+    /// The numbers, if the stage gets the file.
+    pub fn given(&self) -> Option<&View<T>> {
+        if let Part::Given(view) = &self.0 { Some(view) } else { None }
+    }
+}
+
+impl<T: Number> Deref for FileView<T> {
+    type Target = View<T>;
+
+    fn deref(&self) -> &View<T> {
+        self.0.as_ref().expect("every csr has the file")
+    }
+}
+
+impl<T: Number> From<Vec<T>> for FileView<T> {
+    fn from(numbers: Vec<T>) -> Self {
+        FileView(Part::Given(numbers.into()))
+    }
 }
 
 /// Data that a csr may have.
@@ -54,7 +83,7 @@ impl<T> Part<T> {
     /// The numbers, if the graph has them. Panics if they are withheld.
     pub fn as_deref(&self) -> Option<&T::Target>
     where
-        T: std::ops::Deref,
+        T: Deref,
     {
         self.as_ref().map(T::deref)
     }
@@ -180,19 +209,47 @@ pub struct CsrParts {
 
 const DIRECTIONS: [(&str, &str); 2] = [("in", "sources"), ("out", "targets")];
 
+/// The files of one direction.
+#[derive(Clone, Copy, Debug)]
+pub struct DirectionFiles {
+    /// Start of each row.
+    pub offsets: &'static str,
+    /// Other end of each edge.
+    pub neighbours: &'static str,
+    /// Id of each edge.
+    pub edges: &'static str,
+}
+
+/// The files of in-edges.
+pub const IN_FILES: DirectionFiles = DirectionFiles {
+    offsets: "in_offsets.arrow",
+    neighbours: "in_sources.arrow",
+    edges: "in_edge.arrow",
+};
+/// The files of out-edges.
+pub const OUT_FILES: DirectionFiles = DirectionFiles {
+    offsets: "out_offsets.arrow",
+    neighbours: "out_targets.arrow",
+    edges: "out_edge.arrow",
+};
+/// Weights of edges, where they have some.
+pub const WEIGHTS_FILE: &str = "weights.arrow";
+/// Relations of edges, where they have some.
+pub const TYPES_FILE: &str = "types.arrow";
+
 /// The fact that says whether edges have relations.
 pub const TYPED: &str = "typed";
 
 /// Names of all files that a csr may have.
 pub const FILES: [&str; 9] = [
-    "in_offsets.arrow",
-    "in_sources.arrow",
-    "in_edge.arrow",
-    "out_offsets.arrow",
-    "out_targets.arrow",
-    "out_edge.arrow",
-    "weights.arrow",
-    "types.arrow",
+    IN_FILES.offsets,
+    IN_FILES.neighbours,
+    IN_FILES.edges,
+    OUT_FILES.offsets,
+    OUT_FILES.neighbours,
+    OUT_FILES.edges,
+    WEIGHTS_FILE,
+    TYPES_FILE,
     "graphs.arrow",
 ];
 
@@ -213,7 +270,7 @@ impl Csr {
 
     /// Number of edges.
     pub fn edges(&self) -> usize {
-        self.incoming.neighbours.len()
+        self.incoming.offsets.last().map_or(0, |&end| end as usize)
     }
 
     /// Values of in-edges, by row and slot, in the order of out-edges. It goes by edge ids, and
@@ -338,28 +395,30 @@ impl Files<'_> {
             .transpose()
             .map(Part::from)
     }
+
+    /// A file that every csr has; its column has its name.
+    fn numbers<T: Number>(&self, name: &'static str) -> Result<FileView<T>, StageError> {
+        if self.withheld.iter().any(|withheld| withheld == name) {
+            return Ok(FileView(Part::Withheld(name)));
+        }
+        let column = name.strip_suffix(".arrow").unwrap_or(name);
+        open_numbers(&(self.place)(name), column).map(|view| FileView(Part::Given(view)))
+    }
 }
 
 fn open_parts(files: &Files<'_>) -> Result<Csr, StageError> {
-    let place = files.place;
-    let side = |side: &str, end: &str| -> Result<Direction, StageError> {
+    let side = |side: DirectionFiles| -> Result<Direction, StageError> {
         Ok(Direction {
-            offsets: open_numbers(
-                &place(&format!("{side}_offsets.arrow")),
-                &format!("{side}_offsets"),
-            )?,
-            neighbours: open_numbers(
-                &place(&format!("{side}_{end}.arrow")),
-                &format!("{side}_{end}"),
-            )?,
-            edges: open_numbers(&place(&format!("{side}_edge.arrow")), &format!("{side}_edge"))?,
+            offsets: files.numbers(side.offsets)?,
+            neighbours: files.numbers(side.neighbours)?,
+            edges: files.numbers(side.edges)?,
         })
     };
     Ok(Csr {
-        incoming: side("in", "sources")?,
-        outgoing: side("out", "targets")?,
-        weights: files.part("weights.arrow", "weights")?,
-        types: files.part("types.arrow", "types")?,
+        incoming: side(IN_FILES)?,
+        outgoing: side(OUT_FILES)?,
+        weights: files.part(WEIGHTS_FILE, "weights")?,
+        types: files.part(TYPES_FILE, "types")?,
         graphs: files.part("graphs.arrow", "graphs")?,
     })
 }
@@ -399,10 +458,10 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
         }
     }
     if let Some(weights) = csr.weights.as_ref() {
-        expect_length(&directory.join("weights.arrow"), "weights", edges, weights.len() as u64)?;
+        expect_length(&directory.join(WEIGHTS_FILE), "weights", edges, weights.len() as u64)?;
     }
     if let Some(types) = csr.types.as_ref() {
-        expect_length(&directory.join("types.arrow"), "types", edges, types.len() as u64)?;
+        expect_length(&directory.join(TYPES_FILE), "types", edges, types.len() as u64)?;
     }
     if let Some(graphs) = csr.graphs.as_ref() {
         expect_length(&directory.join("graphs.arrow"), "nodes", nodes, graphs.len() as u64)?;
@@ -477,5 +536,11 @@ mod tests {
         assert!(!csr.weights.is_some() && !csr.graphs.is_some(), "the graph has none");
         assert!(std::panic::catch_unwind(|| csr.types.is_some()).is_err());
         assert!(std::panic::catch_unwind(|| csr.types.as_deref().map(<[u16]>::len)).is_err());
+        let of_rows =
+            whole.restricted(&Reads { files: [IN_FILES.offsets].into(), ..Reads::default() });
+        let csr = Csr::open(&of_rows).unwrap();
+        assert_eq!((csr.nodes(), csr.edges()), (2, 2));
+        assert!(csr.incoming.neighbours.given().is_none());
+        assert!(std::panic::catch_unwind(|| csr.incoming.neighbours.len()).is_err());
     }
 }

@@ -51,23 +51,16 @@ pub const PARTITION_FILE: &str = "partition.json";
 pub const SORTED_ABOVE: &str = "walk_sorted_above";
 /// Counts of scheme `rows`: edges aimed at, units of in-edges, and edges of the fullest.
 pub const UNITS: [&str; 3] = ["unit_edges", "units", "unit_edges_max"];
-/// Tables of scheme `rows` that a CPU walks by: units of work, and edges by row.
-pub const ROWS_FILES: [&str; 4] =
-    ["in_rows.arrow", "out_rows.arrow", "in_edges.arrow", "out_edges.arrow"];
+/// Files of scheme `rows`, over in-edges and out-edges: units of work of a CPU.
+pub const UNITS_FILES: [&str; 2] = ["in_rows.arrow", "out_rows.arrow"];
+/// The edges of each row, in the order of the rows' numbers.
+pub const EDGES_FILES: [&str; 2] = ["in_edges.arrow", "out_edges.arrow"];
 /// Where rows start in the order of a GPU.
 pub const OFFSETS_FILES: [&str; 2] = ["in_walk_offsets.arrow", "out_walk_offsets.arrow"];
-/// Those that a GPU walks by, with edges by row where a launch walks both directions.
-pub const WALK_FILES: [&str; 10] = [
-    "in_rows.arrow",
-    "out_rows.arrow",
-    "in_edges.arrow",
-    "out_edges.arrow",
-    "in_walk_rows.arrow",
-    "in_walk_offsets.arrow",
-    "in_walk_edges.arrow",
-    "out_walk_rows.arrow",
-    "out_walk_offsets.arrow",
-    "out_walk_edges.arrow",
+/// Rows in the order of a GPU, where they start, and their edges.
+pub const WALK_FILES: [[&str; 3]; 2] = [
+    ["in_walk_rows.arrow", OFFSETS_FILES[0], "in_walk_edges.arrow"],
+    ["out_walk_rows.arrow", OFFSETS_FILES[1], "out_walk_edges.arrow"],
 ];
 
 /// Scheme `neighbour-groups`, by name.
@@ -357,8 +350,8 @@ pub struct GroupViews {
     pub span_blocks: View<u32>,
 }
 
-/// Units of scheme `rows`, mapped.
-#[derive(Clone, Debug)]
+/// Units of scheme `rows`, mapped; empty where no launch goes by them.
+#[derive(Clone, Debug, Default)]
 pub struct RowUnits {
     /// First row of each unit over in-edges, and the number of rows.
     pub incoming: View<u32>,
@@ -405,12 +398,13 @@ pub fn open(artifact: &Artifact) -> Result<Partition, StageError> {
     read_json(&artifact.file(PARTITION_FILE))
 }
 
-/// Maps scheme `rows`.
-pub fn open_rows(artifact: &Artifact) -> Result<RowUnits, StageError> {
-    Ok(RowUnits {
-        incoming: open_numbers(&artifact.file("in_rows.arrow"), "in_rows")?,
-        outgoing: open_numbers(&artifact.file("out_rows.arrow"), "out_rows")?,
-    })
+/// Maps the units of scheme `rows` of the directions that are needed.
+pub fn open_rows(artifact: &Artifact, needs: [bool; 2]) -> Result<RowUnits, StageError> {
+    let open = |side: usize, column: &str| {
+        let opened = || open_numbers(&artifact.file(UNITS_FILES[side]), column);
+        needs[side].then(opened).transpose().map(Option::unwrap_or_default)
+    };
+    Ok(RowUnits { incoming: open(0, "in_rows")?, outgoing: open(1, "out_rows")? })
 }
 
 /// Reads a table of groups over so many edges.

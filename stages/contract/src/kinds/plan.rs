@@ -6,7 +6,8 @@
 //!           `kernel_tables`, which `run` maps and launches
 //! promises  plan.json depends on the plan's key alone; advice.json is a record, so no digest and
 //!           no run's key holds a prediction or a reason; the manifest names the inputs by kind and
-//!           key, and nothing of them is copied
+//!           key, and nothing of them is copied; its fact `run_reads` has the files of csr and
+//!           partition that a run reads, for the run's key
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -80,6 +81,42 @@ pub struct KernelFacts {
 pub struct GroupDivision {
     /// The scheme whose groups each launch walks by, in the order of the list; none: by rows.
     pub launches: Vec<Option<String>>,
+}
+
+/// Files of a csr and of its partition, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GraphFiles {
+    /// Of the csr.
+    pub csr: Vec<String>,
+    /// Of the partition.
+    pub partition: Vec<String>,
+}
+
+/// The files that a run of a plan reads of csr and partition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunReads {
+    /// Where loops go in supersteps, or there is no loop.
+    pub by_supersteps: GraphFiles,
+    /// Where loops may take their shortcut algorithms, if those read other files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub with_shortcuts: Option<GraphFiles>,
+}
+
+impl RunReads {
+    /// The files of a run whose loops may take shortcut algorithms, or not.
+    pub fn files(&self, shortcuts: bool) -> &GraphFiles {
+        self.with_shortcuts.as_ref().filter(|_| shortcuts).unwrap_or(&self.by_supersteps)
+    }
+
+    /// What the manifest of a plan says, which is in `directory`.
+    pub fn from_manifest(directory: &Path, manifest: &Manifest) -> Result<Self, StageError> {
+        let fact = manifest.facts.get(RUN_READS);
+        fact.and_then(|fact| RunReads::deserialize(fact).ok()).ok_or_else(|| {
+            StageError::damaged(directory, format!("expected a fact `{RUN_READS}`, found none"))
+        })
+    }
 }
 
 /// The contents of advice.json.
@@ -215,6 +252,9 @@ pub struct Smaller {
     pub bytes_peak: u64,
 }
 
+/// The fact that holds `RunReads`.
+pub const RUN_READS: &str = "run_reads";
+
 /// The count of bytes of mapped files that a run is predicted to read.
 pub const BYTES_MAPPED: &str = "bytes_mapped";
 
@@ -223,6 +263,7 @@ pub fn write(
     outputs: &mut Outputs,
     plan: &Plan,
     kernels: Option<&KernelTables>,
+    reads: &RunReads,
     advice: &Advice,
 ) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Plan, PLAN_FILE), plan)?;
@@ -233,6 +274,12 @@ pub fn write(
     outputs.count(Kind::Plan, "bytes_peak", advice.memory.bytes_peak);
     outputs.count(Kind::Plan, BYTES_MAPPED, advice.memory.bytes_mapped);
     outputs.fact(Kind::Plan, "mode", plan.mode.clone());
+    let reads = serde_json::to_value(reads);
+    outputs.fact(
+        Kind::Plan,
+        RUN_READS,
+        reads.map_err(|error| StageError::defect(error.to_string()))?,
+    );
     Ok(())
 }
 
@@ -250,6 +297,7 @@ pub fn open_advice(artifact: &crate::Artifact) -> Result<Advice, StageError> {
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, PLAN_FILE)?;
     need_file(directory, manifest, ADVICE_FILE)?;
+    RunReads::from_manifest(directory, manifest)?;
     let plan = read_json::<Plan>(&directory.join(PLAN_FILE))?;
     if plan.kernels.is_some() {
         KERNEL_FILES.iter().try_for_each(|file| need_file(directory, manifest, file))?;

@@ -101,6 +101,7 @@ impl<T: Precision> Backend<T> for CudaBackend<T> {
     }
 
     fn launch_on_host(&mut self, step: usize, pass: Pass) {
+        self.host.data.build_host_lists();
         cpu::launch(&mut self.host, step, pass, None);
     }
 

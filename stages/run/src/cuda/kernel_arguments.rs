@@ -10,10 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use warploom_contract::{
-    ErrorKind, StageError,
-    kinds::partition::{GroupViews, row_lists::RowListNeeds},
-};
+use warploom_contract::{ErrorKind, StageError, kinds::partition::GroupViews};
 use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_cuda::{
     Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
@@ -181,21 +178,6 @@ pub struct Layout {
     pub bytes_pinned: u64,
     buffers: BTreeMap<String, BufferPlacement>,
     parts: Vec<(Argument, ByteRange)>,
-}
-
-/// The lists of edges that kernels walk, of the partition.
-pub fn row_list_needs(planned: &DevicePlan) -> RowListNeeds {
-    let mut needs = RowListNeeds::default();
-    for walked in walked_lists(planned) {
-        match walked {
-            WalkedLists::Edges(Direction::Both) => needs.by_number = [true; 2],
-            WalkedLists::Edges(Direction::In) => needs.walked[0] = true,
-            WalkedLists::Edges(Direction::Out) => needs.walked[1] = true,
-            // The csr has them.
-            WalkedLists::CsrEdges(_) | WalkedLists::Entries(..) => {}
-        }
-    }
-    needs
 }
 
 /// What kernels walk.

@@ -21,6 +21,7 @@ use warploom_contract::{
 use warploom_cuda::memory_estimate::{GroupRows, TableRows};
 use warploom_cuda::{Argument, DevicePlan, Grouped, Groups};
 use warploom_ir::Direction;
+use warploom_shell::graph_reads::uses_groups;
 
 use crate::inputs::group_division::{CheckedGroup, check_groups};
 
@@ -45,16 +46,16 @@ impl DeviceGroups {
         kernels: &DevicePlan,
     ) -> Result<Self, StageError> {
         let artifact = inputs.get(Kind::Partition)?;
-        let is_used = |scheme: &str| planned.launches.iter().flatten().any(|used| used == scheme);
+        let is_used = |scheme: &str| uses_groups(Some(planned), scheme);
         let open = |scheme: &str, table: usize, side: &Side| {
             is_used(scheme).then(|| open_table(artifact, table, side)).transpose()
         };
         let path = &inputs.get(Kind::Csr)?.path;
         if is_used(NEIGHBOUR_GROUPS) || is_used(FILE) {
-            check_side(&csr.incoming, csr.nodes(), path)?;
+            check_side(&csr.incoming, csr, path)?;
         }
         if is_used(NEIGHBOUR_GROUPS) {
-            check_side(&csr.outgoing, csr.nodes(), path)?;
+            check_side(&csr.outgoing, csr, path)?;
         }
         let opened = DeviceGroups {
             incoming: open(NEIGHBOUR_GROUPS, 0, &csr.incoming)?,
@@ -141,14 +142,21 @@ fn span_beyond(table: &GroupViews, blocks: usize) -> Option<usize> {
     spans.position(|(&first, &count)| first as usize + count as usize > blocks)
 }
 
-/// Checks that far ends and ids of a csr's edges are within it.
-fn check_side(side: &Side, nodes: usize, path: &Path) -> Result<(), StageError> {
-    let edges = side.neighbours.len();
+/// Checks that far ends and ids of a csr's edges, where kernels read them, are within it.
+fn check_side(side: &Side, csr: &Csr, path: &Path) -> Result<(), StageError> {
+    let (nodes, edges) = (csr.nodes(), csr.edges());
     let damaged = |what: String| Err(StageError::damaged(path, what));
-    if let Some(far) = side.neighbours.par_iter().find_any(|&&node| node as usize >= nodes) {
+    let (far, ids) = (side.neighbours.given(), side.edges.given());
+    let lengths = [far.map(|far| far.len()), ids.map(|ids| ids.len())];
+    if let Some(found) = lengths.into_iter().flatten().find(|&found| found != edges) {
+        return damaged(format!("expected {edges} edges, found {found}"));
+    }
+    let is_beyond = |&&node: &&u32| node as usize >= nodes;
+    if let Some(far) = far.and_then(|far| far.par_iter().find_any(is_beyond)) {
         return damaged(format!("neighbour {far} of only {nodes} nodes"));
     }
-    if let Some(edge) = side.edges.par_iter().find_any(|&&edge| edge as usize >= edges) {
+    let is_beyond = |&&edge: &&u64| edge as usize >= edges;
+    if let Some(edge) = ids.and_then(|ids| ids.par_iter().find_any(is_beyond)) {
         return damaged(format!("edge id {edge} of only {edges} edges"));
     }
     Ok(())
@@ -159,11 +167,11 @@ fn open_table(artifact: &Artifact, table: usize, side: &Side) -> Result<GroupVie
     let (groups, spans) = (GROUP_TABLES[table], SPAN_TABLES[table]);
     let views = partition::open_group_views(artifact, groups, spans)?;
     let lengths = [views.node.len(), views.start.len(), views.end.len()];
-    check_groups(artifact, groups, side.rows(), lengths, |group| CheckedGroup {
+    check_groups(artifact, groups, &side.offsets, lengths, |group| CheckedGroup {
         node: views.node[group],
         slots: u64::from(views.start[group])..u64::from(views.end[group]),
     })?;
-    let nodes = side.rows().len();
+    let nodes = side.offsets.len() - 1;
     match views.span_node.iter().position(|&node| node as usize >= nodes) {
         Some(entry) => Err(StageError::damaged(
             &artifact.file(&format!("{spans}.arrow")),

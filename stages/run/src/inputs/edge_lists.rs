@@ -51,7 +51,7 @@ struct VertexEdges {
 impl VertexEdges {
     fn new(side: &Side, lists: &RowEdges, ids: bool) -> Self {
         let edges = lists.edge.clone().filter(|_| ids).unwrap_or_default();
-        VertexEdges { offsets: side.offsets.clone(), edges, far: lists.far.clone() }
+        VertexEdges { offsets: View::clone(&side.offsets), edges, far: lists.far.clone() }
     }
 }
 
@@ -89,7 +89,7 @@ impl EdgeLists {
             if !list.edges.is_empty() {
                 list.edges = csr.incoming.edges.iter().map(|&edge| edge as u32).collect();
             }
-            list.far = csr.incoming.neighbours.clone();
+            list.far = View::clone(&csr.incoming.neighbours);
         }
     }
 

@@ -10,12 +10,13 @@ use std::ops::Range;
 use warploom_contract::{
     Artifact, Inputs, Kind, StageError,
     kinds::{
-        csr::{Csr, Rows},
+        csr::{Csr, Direction as Side},
         partition::{self, FILE, GROUP_TABLES, NEIGHBOUR_GROUPS, NeighbourGroups},
         plan::GroupDivision,
     },
 };
 use warploom_ir::Direction;
+use warploom_shell::graph_reads::uses_groups;
 
 /// Groups of both directions, and which launches walk by them.
 #[derive(Clone, Debug, Default)]
@@ -36,19 +37,19 @@ impl Division {
     /// Reads the groups of a plan's division.
     pub fn read(inputs: &Inputs, csr: &Csr, planned: &GroupDivision) -> Result<Self, StageError> {
         let artifact = inputs.get(Kind::Partition)?;
-        let is_used = |scheme: &str| planned.launches.iter().flatten().any(|used| used == scheme);
-        let read = |scheme: &str, table: &str, rows: Rows<'_>| {
+        let is_used = |scheme: &str| uses_groups(Some(planned), scheme);
+        let read = |scheme: &str, table: &str, side: &Side| {
             let starts = || {
                 let groups = partition::open_groups(artifact, table, csr.edges() as u64)?;
-                group_starts(artifact, table, rows, groups)
+                group_starts(artifact, table, &side.offsets, groups)
             };
             is_used(scheme).then(starts).transpose()
         };
         let [in_groups, out_groups, file_groups] = GROUP_TABLES;
         Ok(Division {
-            incoming: read(NEIGHBOUR_GROUPS, in_groups, csr.incoming.rows())?,
-            outgoing: read(NEIGHBOUR_GROUPS, out_groups, csr.outgoing.rows())?,
-            own: read(FILE, file_groups, csr.incoming.rows())?,
+            incoming: read(NEIGHBOUR_GROUPS, in_groups, &csr.incoming)?,
+            outgoing: read(NEIGHBOUR_GROUPS, out_groups, &csr.outgoing)?,
+            own: read(FILE, file_groups, &csr.incoming)?,
             launches: planned.launches.clone(),
             in_slot_order: is_used(FILE),
         })
@@ -71,18 +72,18 @@ impl Division {
 fn group_starts(
     artifact: &Artifact,
     table: &str,
-    rows: Rows<'_>,
+    offsets: &[u64],
     groups: NeighbourGroups,
 ) -> Result<Vec<u64>, StageError> {
     let NeighbourGroups { node, start, end } = groups;
     let lengths = [node.len(), start.len(), end.len()];
-    check_groups(artifact, table, rows, lengths, |group| CheckedGroup {
+    check_groups(artifact, table, offsets, lengths, |group| CheckedGroup {
         node: node[group],
         slots: start[group]..end[group],
     })?;
     let mut starts = start;
     starts.reserve_exact(1);
-    starts.push(rows.neighbours.len() as u64);
+    starts.push(offsets.last().copied().unwrap_or(0));
     Ok(starts)
 }
 
@@ -94,12 +95,13 @@ pub(crate) struct CheckedGroup {
     pub slots: Range<u64>,
 }
 
-/// Checks that groups have the slots of their rows, one behind the other. `lengths` are those of
+/// Checks that groups have the slots of their rows, which start at `offsets`, one behind the other.
+/// `lengths` are those of
 /// nodes, starts and ends.
 pub(crate) fn check_groups(
     artifact: &Artifact,
     table: &str,
-    rows: Rows<'_>,
+    offsets: &[u64],
     lengths: [usize; 3],
     group_at: impl Fn(usize) -> CheckedGroup,
 ) -> Result<(), StageError> {
@@ -118,7 +120,7 @@ pub(crate) fn check_groups(
         let is_within = |offsets: &[u64]| offsets[0] <= slots.start && slots.end <= offsets[1];
         if slots.is_empty()
             || slots.start != next
-            || !rows.offsets.get(row..row + 2).is_some_and(is_within)
+            || !offsets.get(row..row + 2).is_some_and(is_within)
         {
             return damaged(format!(
                 "entry {group}: expected slots of node {row} from {next} on, found {slots:?}"
@@ -126,8 +128,8 @@ pub(crate) fn check_groups(
         }
         next = slots.end;
     }
-    if next != rows.neighbours.len() as u64 {
-        let edges = rows.neighbours.len();
+    let edges = offsets.last().copied().unwrap_or(0);
+    if next != edges {
         return damaged(format!("expected groups of {edges} edges, found {next}"));
     }
     Ok(())

@@ -5,6 +5,7 @@
 //!           field says otherwise
 //! never     reads a file: `upload` does
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use warploom_contract::{
     Artifact, StageError,
@@ -12,12 +13,12 @@ use warploom_contract::{
     kinds::{
         csr::{Csr, Direction as Side},
         graph::Ids,
-        partition::row_lists::RowLists,
+        partition::row_lists::{RowEdges, RowLists, WalkedRows},
         permutation,
     },
 };
 use warploom_cpu::evaluate::EdgeGraph;
-use warploom_cpu::shortcuts;
+use warploom_cpu::{balanced_units, shortcuts};
 use warploom_cpu::sparse_product::{SparseColumns, SparseRows};
 use warploom_ir::Direction;
 use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
@@ -136,7 +137,8 @@ pub struct Data<T: Precision> {
     pub device_groups: Option<DeviceGroups>,
     /// Edges by vertex and by id, for evaluated operations.
     pub lists: EdgeLists,
-    /// Where these are made from once a loop goes in supersteps after all.
+    /// Where these are made from once a loop goes in supersteps after all, or a host runs a launch
+    /// of a GPU.
     pub lists_later: Option<(Csr, ListNeeds)>,
     /// Lists of the partition.
     pub row_lists: RowLists,
@@ -170,10 +172,10 @@ pub struct Data<T: Precision> {
 impl<T: Precision> Data<T> {
     /// A graph alone, in its own order, without features or labels; ids count from 0.
     pub fn from_graph(csr: &Csr, row_lists: RowLists, needs: Needs) -> Self {
-        let weights = csr.weights.as_ref().filter(|_| needs.weights);
+        let weights = if needs.weights { csr.weights.as_ref() } else { None };
         let side = |side: &Side, weights: Option<View<T>>| Neighbours {
-            offsets: side.offsets.clone(),
-            neighbours: side.neighbours.clone(),
+            offsets: View::clone(&side.offsets),
+            neighbours: View::clone(&side.neighbours),
             weights,
         };
         let incoming = needs.incoming.then(|| side(&csr.incoming, weights.map(T::from_view)));
@@ -211,6 +213,21 @@ impl<T: Precision> Data<T> {
             self.lists.order_by_slots(csr);
         }
         self.division = Some(division);
+    }
+
+    /// Makes the lists that launches on a host walk of those of a GPU.
+    pub fn build_host_lists(&mut self) {
+        let Some((csr, lists)) = &mut self.lists_later else { return };
+        let RowLists { units, incoming, outgoing, walked_in, walked_out } = &mut self.row_lists;
+        if lists.incoming && incoming.is_none() {
+            *incoming = Some(list_for_host(walked_in.as_ref(), &mut csr.incoming));
+            units.incoming = balanced_units(&csr.incoming.offsets).into();
+        }
+        if lists.outgoing && outgoing.is_none() {
+            *outgoing = Some(list_for_host(walked_out.as_ref(), &mut csr.outgoing));
+            units.outgoing = balanced_units(&csr.outgoing.offsets).into();
+        }
+        self.build_superstep_lists();
     }
 
     /// Makes the lists that supersteps need.
@@ -281,6 +298,23 @@ pub fn format_id(ids: &Ids, node: usize) -> String {
 pub(crate) fn absent_input_error(artifact: &Artifact, what: &str) -> StageError {
     StageError::defect(format!("the plan reads {what}, and the graph it names has none"))
         .at(artifact.path.display())
+}
+
+/// The edges of each row, of those that a GPU walks, with the offsets of the rows; without such, of
+/// the csr, whose ends and ids a GPU has where a launch reads them.
+fn list_for_host(walked: Option<&WalkedRows>, side: &mut Side) -> RowEdges {
+    if let Some(walked) = walked {
+        let (offsets, edges) = walked.by_number();
+        side.offsets = offsets.into();
+        return edges;
+    }
+    let edges = side.offsets.last().map_or(0, |&end| end as usize);
+    let ids = side.edges.given().map(|ids| ids.iter().map(|&edge| edge as u32).collect());
+    RowEdges {
+        far: side.neighbours.given().cloned().unwrap_or_else(|| vec![0; edges].into()),
+        edge: ids,
+        path: PathBuf::new(),
+    }
 }
 
 /// Weights in the order of out-edges, by way of the edge ids.

@@ -146,28 +146,31 @@ fn degrees(csr: &Csr, edges: EdgeSet) -> Vec<i64> {
     let counted = |offsets: &[u64]| {
         offsets.windows(2).map(|pair| (pair[1] - pair[0]) as i64).collect::<Vec<_>>()
     };
-    let (mut incoming, mut outgoing) =
-        (counted(&csr.incoming.offsets), counted(&csr.outgoing.offsets));
-    if let Some(relation) = edges.relation {
-        incoming.fill(0);
-        outgoing.fill(0);
-        let types = csr.types.as_deref().unwrap_or(&[]);
-        for (vertex, pair) in csr.incoming.offsets.windows(2).enumerate() {
-            for slot in pair[0] as usize..pair[1] as usize {
-                if types.get(slot).is_some_and(|found| u32::from(*found) == relation) {
-                    incoming[vertex] += 1;
-                    outgoing[csr.incoming.neighbours[slot] as usize] += 1;
-                }
+    match (edges.relation, edges.direction) {
+        (Some(relation), direction) => degrees_in_relation(csr, direction, relation),
+        (None, Direction::In) => counted(&csr.incoming.offsets),
+        (None, Direction::Out) => counted(&csr.outgoing.offsets),
+        (None, Direction::Both) => {
+            let outgoing = counted(&csr.outgoing.offsets);
+            counted(&csr.incoming.offsets).iter().zip(outgoing).map(|(a, b)| a + b).collect()
+        }
+    }
+}
+
+/// Number of edges of a relation of each vertex.
+fn degrees_in_relation(csr: &Csr, direction: Direction, relation: u32) -> Vec<i64> {
+    let types = csr.types.as_deref().unwrap_or(&[]);
+    let mut counts = vec![0; csr.nodes()];
+    for (vertex, pair) in csr.incoming.offsets.windows(2).enumerate() {
+        for slot in pair[0] as usize..pair[1] as usize {
+            if types.get(slot).is_none_or(|found| u32::from(*found) != relation) {
+                continue;
             }
+            counts[vertex] += i64::from(direction != Direction::Out);
+            counts[csr.incoming.neighbours[slot] as usize] += i64::from(direction != Direction::In);
         }
     }
-    match edges.direction {
-        Direction::In => incoming,
-        Direction::Out => outgoing,
-        Direction::Both => {
-            incoming.into_iter().zip(outgoing).map(|(into, out)| into + out).collect()
-        }
-    }
+    counts
 }
 
 /// A column of nodes.parquet in the artifact's order; a missing value is NaN, for integers the

@@ -6,7 +6,6 @@
 //! never     makes sparse features dense; loads what no launch needs
 //! limits    memory: a copy of the features where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are transposed
-use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
@@ -21,9 +20,10 @@ use warploom_contract::{
     },
     progress::StopFlag,
 };
+use warploom_cuda::DevicePlan;
 pub use warploom_launch::Needs;
 use warploom_launch::{Body, Buffer, LaunchList, Role, Rows, Stored};
-use warploom_shell::{requests::RunRequest, signals};
+use warploom_shell::{graph_reads, requests::RunRequest, signals};
 
 use crate::{
     buffers::{Aligned, Contents},
@@ -41,16 +41,36 @@ const TASK_ROWS: usize = 4096;
 /// Elements that one task converts.
 const TASK_ELEMENTS: usize = 1 << 16;
 
-/// Opens and reorders everything that the launches need; a stop is honoured between two parts. A
-/// GPU says itself which lists of edges its kernels walk (`row_needs`), whose numbers are checked
-/// here. The host checks each number where it reads it, so that its start need not read every edge:
-/// a wrong one ends the run with the name of the damaged file.
+/// What a run loads.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DataNeeds {
+    /// What launches read.
+    pub launches: Needs,
+    /// The tables of the partition that a CPU or the kernels of a GPU walk.
+    pub rows: RowListNeeds,
+}
+
+impl DataNeeds {
+    /// Of launches on a CPU, or as these kernels of a GPU: then the lists of edges that a host
+    /// walks are made only once it runs a launch.
+    pub fn new(mut launches: Needs, kernels: Option<&DevicePlan>) -> Self {
+        let rows = graph_reads::row_list_needs(launches, kernels);
+        if kernels.is_some() {
+            launches.lists_later = Some(launches.lists);
+        }
+        DataNeeds { launches, rows }
+    }
+}
+
+/// Opens and reorders everything that the launches need; a stop is honoured between two parts. The
+/// numbers of the lists of edges that a GPU walks are checked here. The host checks each number
+/// where it reads it, so that its start need not read every edge: a wrong one ends the run with the
+/// name of the damaged file.
 pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,
     list: &LaunchList,
-    needs: Needs,
-    row_needs: Option<RowListNeeds>,
+    DataNeeds { launches: needs, rows }: DataNeeds,
     request: &RunRequest,
 ) -> Result<Data<T>, StageError> {
     let stop = context.stop;
@@ -61,13 +81,9 @@ pub fn load_data<T: Precision>(
     check_stop(stop)?;
     let order = read_order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     check_node_count(inputs, csr.nodes(), table.ids.len())?;
-    check_offsets(&csr, &inputs.get(Kind::Csr)?.path)?;
-    let lists = row_lists::open_row_lists(
-        inputs.get(Kind::Partition)?,
-        row_list_needs(needs, row_needs),
-        csr.nodes(),
-        csr.edges(),
-    )?;
+    check_offsets(&csr, inputs.get(Kind::Csr)?)?;
+    let (nodes, edges) = (csr.nodes(), csr.edges());
+    let lists = row_lists::open_row_lists(inputs.get(Kind::Partition)?, rows, nodes, edges)?;
     check_stop(stop)?;
     let mut data = Data::from_graph(&csr, lists, needs);
     (data.old_of_new, data.chosen) = (order, chosen);
@@ -101,15 +117,6 @@ pub fn load_data<T: Precision>(
     data.ids = table.ids;
     check_stop(stop)?;
     Ok(data)
-}
-
-/// The lists of edges that launches walk, on a CPU or on a GPU, which says what its kernels do.
-fn row_list_needs(needs: Needs, on_gpu: Option<RowListNeeds>) -> RowListNeeds {
-    let later = needs.lists_later.unwrap_or_default();
-    let by_number =
-        [needs.lists.incoming || later.incoming, needs.lists.outgoing || later.outgoing];
-    let ids_by_host = needs.lists.ids || later.ids;
-    RowListNeeds { by_host: by_number, ids_by_host, ..on_gpu.unwrap_or_default() }
 }
 
 fn check_stop(stop: &StopFlag) -> Result<(), StageError> {
@@ -167,15 +174,15 @@ fn check_node_count(inputs: &Inputs, expected: usize, found: usize) -> Result<()
     ))
 }
 
-/// Checks that the offsets of a csr ascend to the number of edges.
-fn check_offsets(csr: &Csr, path: &Path) -> Result<(), StageError> {
+/// Checks that the offsets of a csr that launches read ascend to the number of edges.
+fn check_offsets(csr: &Csr, artifact: &Artifact) -> Result<(), StageError> {
+    let edges = artifact.count("edges")?;
     for (name, side) in [("in", &csr.incoming), ("out", &csr.outgoing)] {
-        let edges = side.neighbours.len();
-        if !side.offsets.par_windows(2).all(|pair| pair[0] <= pair[1])
-            || side.offsets.last() != Some(&(edges as u64))
+        let Some(offsets) = side.offsets.given() else { continue };
+        if !offsets.par_windows(2).all(|pair| pair[0] <= pair[1]) || offsets.last() != Some(&edges)
         {
             let what = format!("{name}-edges: offsets do not ascend to {edges}");
-            return Err(StageError::damaged(path, what));
+            return Err(StageError::damaged(&artifact.path, what));
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use warploom_launch::Body;
 use warploom_run::{
     RunStage,
     buffers::Place,
-    inputs::upload::{self, Needs},
+    inputs::upload::{self, DataNeeds, Needs},
     iteration::frontier::Frontier,
     resolved_program::{Part, Pass},
 };
@@ -57,8 +57,7 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
             &runner.context(&Silence, &stop),
             &step.inputs,
             &list,
-            Needs::from_list(&list),
-            None,
+            DataNeeds::new(Needs::from_list(&list), None),
             &step.request,
         )
         .unwrap();

@@ -27,6 +27,7 @@
 //! loop_algorithms       loops by shortcut algorithms, against supersteps
 //! frontier              supersteps that compute only readers of changes
 //! kinds                 several kinds of nodes, each with its own features, and named relations
+//! key_files             which files of csr and partition are in the run's key
 //! many_graphs           sets of many graphs: labels of graphs, pooled values, refusals
 //! inference             parameters of a training applied to another graph
 //! memory                the predicted peak beside the measured one
@@ -54,6 +55,7 @@ mod golden;
 mod golden_lists;
 mod half_precision;
 mod inference;
+mod key_files;
 mod kinds;
 mod library;
 mod loop_algorithms;

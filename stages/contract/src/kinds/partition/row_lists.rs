@@ -2,13 +2,16 @@
 //! and rows with most edges first (GPU). Mapped tables of scheme `rows`.
 //!
 //! promises  what `check_bounds` passed stays within nodes and edges
-//! never     copies
+//! never     copies, but rows of a GPU that a host walks after all (`WalkedRows::by_number`)
 //! limits    ids of edges have 32 bits: readers refuse graphs of more edges before
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::{super::expect_length, RowUnits, SORTED_ABOVE, Width, tables};
+use super::{
+    super::expect_length, EDGES_FILES, RowUnits, SORTED_ABOVE, UNITS_FILES, WALK_FILES, Width,
+    tables,
+};
 use crate::{
     Artifact, StageError,
     arrow_file::{View, open_numbers},
@@ -91,6 +94,28 @@ pub struct WalkedRows {
 }
 
 impl WalkedRows {
+    /// Where the edges of each row start, by the numbers of the rows, and these edges.
+    pub fn by_number(&self) -> (Vec<u64>, RowEdges) {
+        let mut slots = vec![0..0; self.rows.len()];
+        for (&row, pair) in self.rows.iter().zip(self.offsets.windows(2)) {
+            slots[row as usize] = pair[0] as usize..pair[1] as usize;
+        }
+        let in_order = |numbers: &View<u32>| -> View<u32> {
+            slots.iter().flat_map(|slots| &numbers[slots.clone()]).copied().collect()
+        };
+        let mut offsets = vec![0];
+        offsets.extend(slots.iter().scan(0, |end, slots| {
+            *end += slots.len() as u64;
+            Some(*end)
+        }));
+        let edges = RowEdges {
+            far: in_order(&self.edges.far),
+            edge: self.edges.edge.as_ref().map(&in_order),
+            path: self.edges.path.clone(),
+        };
+        (offsets, edges)
+    }
+
     /// Checks that rows, offsets, ends and ids are within a graph of so many nodes and edges.
     pub fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
         self.edges.check_bounds(nodes, edges)?;
@@ -134,6 +159,21 @@ pub struct RowListNeeds {
     pub by_host: [bool; 2],
     /// Whether the host reads their ids of edges too.
     pub ids_by_host: bool,
+    /// Units of work of a CPU.
+    pub units: [bool; 2],
+}
+
+impl RowListNeeds {
+    /// The files that `open_row_lists` opens.
+    pub fn files(self) -> Vec<&'static str> {
+        let of_side = |side: usize| {
+            let edges = self.by_number[side] || self.by_host[side];
+            let walked = WALK_FILES[side].into_iter().filter(move |_| self.walked[side]);
+            let units = UNITS_FILES.get(side).filter(|_| self.units[side]);
+            units.into_iter().chain(EDGES_FILES.get(side).filter(|_| edges)).copied().chain(walked)
+        };
+        of_side(0).chain(of_side(1)).collect()
+    }
 }
 
 impl RowLists {
@@ -167,7 +207,7 @@ pub fn open_row_lists(
         Ok::<_, StageError>(lists)
     };
     Ok(RowLists {
-        units: super::open_rows(artifact)?,
+        units: super::open_rows(artifact, needs.units)?,
         incoming: by_number(0, Side::In)?,
         outgoing: by_number(1, Side::Out)?,
         walked_in: walked(needs.walked[0], Side::In)?,
@@ -216,4 +256,26 @@ fn open_walked_rows(artifact: &Artifact, side: Side) -> Result<WalkedRows, Stage
         edges: open_edges(artifact.file(&side.file("walk_edges")), true)?,
         sorted_above: sorted_above(artifact)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_gpu_go_back_to_the_order_of_their_numbers() {
+        let walked = WalkedRows {
+            rows: vec![2, 0, 1].into(),
+            offsets: vec![0, 3, 4, 4].into(),
+            edges: RowEdges {
+                far: vec![0, 1, 2, 2].into(),
+                edge: vec![1, 2, 3, 0].into(),
+                path: PathBuf::new(),
+            },
+            sorted_above: 0,
+        };
+        let (offsets, RowEdges { far, edge, .. }) = walked.by_number();
+        assert_eq!(offsets, [0, 1, 1, 4]);
+        assert_eq!((&*far, &*edge), (&[2, 0, 1, 2][..], &[0, 1, 2, 3][..]));
+    }
 }

@@ -1,0 +1,196 @@
+//! key_files: which files of csr and partition are in the run's key, by program and device.
+//!
+//! promises  on a CPU each of these runs reads no other file, and is made to its end; of a GPU only
+//!           the keys are looked at
+use warploom_contract::{Artifact, Kind, progress::StopFlag, stage::Stage};
+use warploom_run::RunStage;
+use warploom_spec::Pipeline;
+
+use crate::custom_programs::{own_text, symmetric, weighted};
+use warploom_test_support::stage_runner::{GraphTables, StageRunner};
+
+/// The list of edges that it returns has a row for each.
+const SHARES: &str = "def shares(v):\n    share = [e.w / (1 + v.indegree) for e in v.inedges]\n    \
+    return share\n";
+
+/// Files of the partition for kernels that walk both directions.
+const WALKS: &str =
+    "in_walk_edges in_walk_offsets in_walk_rows out_walk_edges out_walk_offsets out_walk_rows";
+
+/// Files of csr and partition, without their ending.
+type Files = [&'static str; 2];
+
+/// A program, settings, and the files in the run's key on a CPU, and on a GPU if it has kernels.
+struct Case {
+    program: &'static str,
+    sets: &'static [&'static str],
+    cpu: Files,
+    gpu: Option<Files>,
+}
+
+const PLAIN: &[Case] = &[
+    Case {
+        program: "gcn",
+        sets: &[],
+        cpu: ["in_offsets out_offsets", "in_edges out_edges"],
+        gpu: Some(["in_offsets", WALKS]),
+    },
+    Case {
+        program: "sage",
+        sets: &[],
+        cpu: ["in_offsets out_offsets", "in_edges out_edges"],
+        gpu: Some(["in_offsets", WALKS]),
+    },
+    Case {
+        program: "gat",
+        sets: &[],
+        cpu: ["in_offsets out_offsets", "in_edges out_edges"],
+        gpu: Some(["in_offsets", WALKS]),
+    },
+    Case { program: "pagerank", sets: &[], cpu: ["in_offsets out_offsets", "in_edges"], gpu: None },
+    Case {
+        program: "components",
+        sets: &[],
+        cpu: ["in_offsets in_sources out_offsets out_targets", "in_edges in_rows out_rows"],
+        gpu: None,
+    },
+    Case {
+        program: "components",
+        sets: &["run.max_supersteps=50"],
+        cpu: ["in_offsets in_sources out_offsets out_targets", "in_edges in_rows out_rows"],
+        gpu: None,
+    },
+    Case {
+        program: "bfs",
+        sets: &[],
+        cpu: ["in_offsets in_sources out_offsets out_targets", "in_edges in_rows out_rows"],
+        gpu: None,
+    },
+    Case {
+        program: "kcore",
+        sets: &[],
+        cpu: ["in_edge in_offsets in_sources out_offsets out_targets", "in_edges in_rows out_rows"],
+        gpu: None,
+    },
+    Case {
+        program: "triangles",
+        sets: &[],
+        cpu: ["in_offsets out_offsets", "in_edges out_edges"],
+        gpu: None,
+    },
+    Case {
+        program: "gcn",
+        sets: &["partition.scheme=neighbour-groups", "plan.schedule=neighbour-groups"],
+        cpu: ["in_offsets out_offsets", "in_edges in_groups out_edges out_groups"],
+        gpu: Some([
+            "in_offsets in_sources out_offsets out_targets",
+            "in_group_spans in_groups out_group_spans out_groups",
+        ]),
+    },
+];
+
+const WEIGHTED: &[Case] = &[
+    Case {
+        program: "gcn",
+        sets: &[],
+        cpu: ["in_edge in_offsets out_offsets weights", "in_edges out_edges"],
+        gpu: Some(["in_edge in_offsets weights", WALKS]),
+    },
+    Case {
+        program: "rgcn",
+        sets: &[],
+        cpu: ["in_edge in_offsets in_sources out_offsets types", "in_edges out_edges"],
+        gpu: Some(["in_edge in_offsets in_sources types", WALKS]),
+    },
+    Case {
+        program: "sssp",
+        sets: &[],
+        cpu: [
+            "in_edge in_offsets in_sources out_edge out_offsets out_targets weights",
+            "in_edges in_rows out_rows",
+        ],
+        gpu: None,
+    },
+    Case {
+        program: "components",
+        sets: &[],
+        cpu: [
+            "in_offsets in_sources out_offsets out_targets",
+            "in_edges in_rows out_edges out_rows",
+        ],
+        gpu: None,
+    },
+    Case {
+        program: "shares",
+        sets: &[],
+        cpu: ["in_edge in_offsets in_sources weights", ""],
+        gpu: Some(["in_edge in_offsets in_sources weights", ""]),
+    },
+];
+
+/// The pipeline of a case.
+fn pipeline(runner: &StageRunner, case: &Case) -> Pipeline {
+    let plain = match case.program {
+        "shares" => own_text(runner, "shares", SHARES, ""),
+        shipped => runner.pipeline(shipped, ""),
+    };
+    let sets: Vec<String> = case.sets.iter().map(|set| (*set).to_owned()).collect();
+    let text = format!(
+        "pipeline: test\ndataset: none\nplan:\n  program: {}\n",
+        plain.plan.program.file.display()
+    );
+    let read = warploom_spec::read_text(&text, &runner.folder.path().join("test.yaml"), &sets);
+    read.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0)
+}
+
+/// Names of the files of csr and partition that a run's key holds, after running it on a CPU.
+fn key_files(runner: &StageRunner, graph: &Artifact, case: &Case) -> [String; 2] {
+    let pipeline = pipeline(runner, case);
+    let chain = runner.planned(graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+    let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
+    let files = |kind: Kind| {
+        let artifact = step.inputs.get(kind).unwrap();
+        let mut files: Vec<&str> = artifact
+            .manifest
+            .files
+            .iter()
+            .filter_map(|file| file.name.strip_suffix(".arrow"))
+            .collect();
+        files.sort_unstable();
+        files.join(" ")
+    };
+    let listed = [files(Kind::Csr), files(Kind::Partition)];
+    if runner.environment.device.as_deref() == Some("cpu") {
+        let run = runner.run(&chain, &warploom_contract::progress::Silence, &StopFlag::new());
+        run.unwrap_or_else(|error| panic!("{}: {error}", case.program));
+    }
+    listed
+}
+
+fn all_are_listed(tables: &GraphTables, cases: &[Case]) {
+    let mut runner = StageRunner::new();
+    let graph = runner.graph(tables);
+    let mut wrong = String::new();
+    for case in cases {
+        for (device, expected) in [("cpu", Some(case.cpu)), ("h200", case.gpu)] {
+            let Some(expected) = expected else { continue };
+            runner.environment.device = Some(device.to_owned());
+            let found = key_files(&runner, &graph, case);
+            if found != expected {
+                let (program, sets) = (case.program, case.sets);
+                wrong += &format!("{program} {sets:?} on {device}:\n  {found:?}\n  {expected:?}\n");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "found, expected:\n{wrong}");
+}
+
+#[test]
+fn a_run_of_a_plain_graph_reads_what_its_launches_walk() {
+    all_are_listed(&symmetric(), PLAIN);
+}
+
+#[test]
+fn a_run_of_a_weighted_graph_with_relations_reads_those_that_its_program_names() {
+    all_are_listed(&weighted(), WEIGHTED);
+}
