@@ -27,9 +27,11 @@ def neighbour_sums(lines):
     body = plan["body"]["train"]
     spent = record_of(lines)["seconds_by_launch"]
     for launch in body["forward"] + body["backward"]:
-        reduce = launch["operation"].get("neighbour_reduce") if isinstance(launch["operation"], dict) else None
-        if reduce and reduce["source"]:
-            yield launch["name"], columns[reduce["source"]], spent[launch["name"]] / EPOCHS
+        walk = launch["operation"].get("fused") if isinstance(launch["operation"], dict) else None
+        if walk and "edges_of" in walk["over"]:
+            read = [rows for step in walk["steps"] for rows in step["evaluate"]["inputs"] if "far" in rows.get("rows", {}).get("view", {})]
+            if read:
+                yield launch["name"], columns[read[0]["rows"]["buffer"]], spent[launch["name"]] / EPOCHS
 
 
 def gather():

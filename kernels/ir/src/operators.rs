@@ -398,7 +398,7 @@ unary_operators! {
         },
         cuda: |a| format!("error_of({a})"),
     }
-    /// 1 where a > 0, else 0; the condition of a select in the lists that are written by hand.
+    /// 1 where a > 0, else 0.
     Positive {
         call: None,
         takes: REAL,

@@ -1,9 +1,9 @@
-//! The tests of launch lists, one theme a module. `UPDATE=1` with the name of a module writes its
-//! golden text anew.
+//! The tests of launch lists, one theme a module.
 //!
 //! Graphs, golden cases and random programs are in `tests/support`.
 #![allow(clippy::unwrap_used)]
 
-mod listings;
+mod compiled_lists;
+mod costs;
 mod lowering;
 mod validation;

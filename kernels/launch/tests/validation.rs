@@ -1,33 +1,25 @@
-//! validation: each thing that `validate` promises to find, put into a list that has none, and
-//! found under its own name.
-
-use std::collections::BTreeMap;
-
-use warploom_ir::{Binary, Init, Loss, Unary};
-use warploom_launch::builtin::{self, LayerOrder};
+//! validation: each thing that `validate` promises to find, put into a compiled list that has none,
+//! and found under its own name.
+use warploom_ir::{Data, Init, Loss, Op};
 use warploom_launch::{
-    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, GraphFacts, Launch,
-    LaunchList, Loop, Operation, Parameter, Role, Rows, Schedule, Train,
+    Body, Buffer, Commit, Dropout, Element, Launch, LaunchList, Loop, Operation, Parameter, Role,
+    Rows, Schedule, Train,
 };
 
-fn list(program: &str, sparse: bool) -> LaunchList {
-    let training = matches!(program, "gcn" | "sage");
-    let facts = GraphFacts {
-        nodes: 100,
-        edges: 500,
-        feature_columns: 30,
-        sparse_features: sparse.then_some(200),
-        classes: 4,
-        weighted: false,
-        symmetric: false,
-        training,
-        loss: Loss::CrossEntropy,
-        bytes_per_real: 4,
-        half: None,
-        lanes: false,
-    };
-    let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
-    builtin.build_in_order(&BTreeMap::new(), &facts, LayerOrder::ProductFirst).unwrap()
+use crate::compiled_lists::{layer, list, training};
+
+/// Two layers of 16 columns over 30 features and 4 classes.
+fn gcn() -> LaunchList {
+    list("gcn", &training(100, 500, 30, 4))
+}
+
+/// A product of 30 sparse features, of which some are dropped, with a weight for 4 classes.
+fn sparse() -> LaunchList {
+    layer(&Data { sparse_features: Some(200), ..training(100, 500, 30, 4) })
+}
+
+fn components() -> LaunchList {
+    list("components", &Data::bare(100, 500))
 }
 
 /// The flaw that a change to a sound list makes must be among those found, in the words `launch:
@@ -42,14 +34,6 @@ fn finds(mut list: LaunchList, change: impl FnOnce(&mut LaunchList), wanted: &st
         "wanted\n  {wanted}\nfound\n  {}",
         flaws.join("\n  ")
     );
-}
-
-fn gcn(change: impl FnOnce(&mut LaunchList), wanted: &str) {
-    finds(list("gcn", false), change, wanted);
-}
-
-fn components(change: impl FnOnce(&mut LaunchList), wanted: &str) {
-    finds(list("components", false), change, wanted);
 }
 
 fn train(list: &mut LaunchList) -> &mut Train {
@@ -70,88 +54,113 @@ fn buffer<'a>(list: &'a mut LaunchList, name: &str) -> &'a mut Buffer {
     list.buffers.iter_mut().find(|buffer| buffer.name == name).unwrap()
 }
 
-fn launch<'a>(launches: &'a mut [Launch], name: &str) -> &'a mut Launch {
-    launches.iter_mut().find(|launch| launch.name == name).unwrap()
+/// The first launch of the forward pass, and the first value that it writes.
+fn first(list: &LaunchList) -> (String, String) {
+    let Body::Train(train) = &list.body else { panic!("iterates") };
+    let launch = &train.forward[0];
+    (launch.name.clone(), launch.operation.writes()[0].to_string())
 }
 
-fn forward<'a>(list: &'a mut LaunchList, name: &str) -> &'a mut Launch {
-    launch(&mut train(list).forward, name)
+/// The launch of the forward pass that reads the value of the first.
+fn reader(list: &LaunchList) -> String {
+    let (_, value) = first(list);
+    let launches = list.launches().into_iter();
+    let mut readers = launches
+        .filter(|launch| launch.operation.reads().iter().any(|read| *read == *value))
+        .map(|launch| launch.name.clone());
+    readers.next().unwrap()
 }
 
-fn backward<'a>(list: &'a mut LaunchList, name: &str) -> &'a mut Launch {
-    launch(&mut train(list).backward, name)
+/// The result of the program.
+fn result(list: &LaunchList) -> String {
+    list.results[0].buffer.clone()
 }
 
-fn set_epilogue(launch: &mut Launch, expression: Expression) {
-    match &mut launch.operation {
-        Operation::NeighbourReduce { epilogue, .. }
-        | Operation::Product { epilogue, .. }
-        | Operation::SparseProduct { epilogue, .. } => *epilogue = expression,
-        Operation::Elementwise { expression: old, .. } => *old = expression,
-        other => panic!("{other:?} has no epilogue"),
-    }
-}
-
-fn made_plus(name: &str) -> Expression {
-    Expression::identity().plus(Expression::load(name))
+/// A launch of sparse features.
+fn sparse_launch(list: &mut LaunchList, over_rows: bool) -> &mut Launch {
+    let train = train(list);
+    let mut launches = train.forward.iter_mut().chain(&mut train.backward);
+    let found = launches.find(|launch| match launch.operation {
+        Operation::SparseProduct { .. } => !over_rows,
+        Operation::SparseProductOverRows { .. } => over_rows,
+        _ => false,
+    });
+    found.unwrap()
 }
 
 #[test]
 fn names_of_buffers() {
-    gcn(
+    let (launch, value) = first(&gcn());
+    let twice = gcn().buffers[0].name.clone();
+    finds(
+        gcn(),
         |list| list.buffers.push(list.buffers[0].clone()),
-        "`buffers`: name `scale`: expected one declaration, found two",
+        &format!("`buffers`: name `{twice}`: expected one declaration, found two"),
     );
-    gcn(
-        |list| set_epilogue(forward(list, "product.0"), made_plus("nothing")),
-        "`product.0`: buffer `nothing`: expected a declared buffer, found no such name",
-    );
-    gcn(
-        |list| list.buffers.retain(|buffer| buffer.name != "z.0"),
-        "`sum.0`: buffer `z.0`: expected a declared buffer, found no such name",
-    );
-    gcn(
-        |list| list.buffers.retain(|buffer| buffer.name != "z.0"),
-        "`product.0`: buffer `z.0`: expected a declared buffer, found no such name",
-    );
+    for launch in [launch, reader(&gcn())] {
+        finds(
+            gcn(),
+            |list| list.buffers.retain(|buffer| buffer.name != value),
+            &format!(
+                "`{launch}`: buffer `{value}`: expected a declared buffer, found no such name"
+            ),
+        );
+    }
 }
 
 #[test]
 fn places_in_the_arena() {
-    // The scale is made once and read in every epoch.
-    let scale = list("gcn", false).arena.place("scale").unwrap().clone();
-    gcn(
-        |list| {
-            list.arena.places.iter_mut().find(|place| place.buffer == "z.0").unwrap().offset =
-                scale.offset
-        },
-        &format!(
-            "`arena`: places of `scale` and `z.0`: expected disjoint: their lifetimes overlap, \
-             found to {} and from {}",
-            scale.offset + scale.bytes,
-            scale.offset
-        ),
+    // The slope of the result is made of it.
+    let (result, slope) = (result(&gcn()), "slope.result");
+    let place = gcn().arena.place(&result).unwrap().clone();
+    let wanted = |first: &str, second: &str| {
+        format!(
+            "`arena`: places of `{first}` and `{second}`: expected disjoint: their lifetimes \
+             overlap, found to {} and from {}",
+            place.offset + place.bytes,
+            place.offset
+        )
+    };
+    let mut list = gcn();
+    let moved = list.arena.places.iter_mut().find(|place| place.buffer == slope).unwrap();
+    moved.offset = place.offset;
+    let flaws: Vec<String> = list.validate().unwrap_err().iter().map(ToString::to_string).collect();
+    assert!(
+        flaws.iter().any(|flaw| *flaw == wanted(&result, slope) || *flaw == wanted(slope, &result)),
+        "{}",
+        flaws.join("\n")
     );
     // Only a value of a launch can be not materialised, and then has no place.
-    let nowhere = "`arena`: `z.0`, which is not materialised: expected values of launches, \
-                   without a place, found something else";
-    gcn(|list| list.arena.nowhere.push("z.0".to_owned()), nowhere);
-    gcn(|list| list.arena.nowhere.push("x".to_owned()), &nowhere.replace("z.0", "x"));
-    components(
+    for name in [result.as_str(), "x"] {
+        finds(
+            gcn(),
+            |list| list.arena.nowhere.push(name.to_owned()),
+            &format!(
+                "`arena`: `{name}`, which is not materialised: expected values of launches, \
+                 without a place, found something else"
+            ),
+        );
+    }
+    let state = iterate(&mut components()).commit[0].state.clone();
+    finds(
+        components(),
         |list| list.arena.places.clear(),
-        "`arena`: place of `label`: expected one, since launches write it, found none",
+        &format!("`arena`: place of `{state}`: expected one, since launches write it, found none"),
     );
 }
 
 #[test]
 fn names_and_schedules_of_launches() {
-    gcn(
-        |list| forward(list, "sum.1").name = "scale".to_owned(),
-        "`scale`: name: expected used once, found used again",
+    let (launch, _) = first(&gcn());
+    finds(
+        gcn(),
+        |list| train(list).backward[0].name = launch.clone(),
+        &format!("`{launch}`: name: expected used once, found used again"),
     );
-    gcn(
-        |list| forward(list, "sum.0").schedule = Schedule::RowBlocks(0),
-        "`sum.0`: rows of a block: expected at least 1, found 0",
+    finds(
+        gcn(),
+        |list| train(list).forward[0].schedule = Schedule::RowBlocks(0),
+        &format!("`{launch}`: rows of a block: expected at least 1, found 0"),
     );
 }
 
@@ -159,28 +168,33 @@ fn names_and_schedules_of_launches() {
 fn parts_of_the_list() {
     let wanted = "part of the list: expected a loss in `loss`, optimisers in `update`, all else \
                   elsewhere, found";
-    gcn(
+    let renamed = |launch: &Launch, name: &str| Launch { name: name.to_owned(), ..launch.clone() };
+    finds(
+        gcn(),
         |list| {
-            let update = train(list).update[0].clone();
-            train(list).backward.push(Launch { name: "early".to_owned(), ..update });
+            let early = renamed(&train(list).update[0], "early");
+            train(list).backward.push(early);
         },
         &format!("`early`: {wanted} backward"),
     );
-    gcn(
+    finds(
+        gcn(),
         |list| {
-            let loss = train(list).loss.clone();
-            train(list).backward.push(Launch { name: "late".to_owned(), ..loss });
+            let late = renamed(&train(list).loss, "late");
+            train(list).backward.push(late);
         },
         &format!("`late`: {wanted} backward"),
     );
-    gcn(
+    finds(
+        gcn(),
         |list| train(list).loss.operation = train(list).forward[0].operation.clone(),
         &format!("`loss`: {wanted} loss"),
     );
-    gcn(
+    finds(
+        gcn(),
         |list| {
-            let sum = forward(list, "sum.0").clone();
-            train(list).update.push(Launch { name: "again".to_owned(), ..sum });
+            let again = renamed(&train(list).forward[0], "again");
+            train(list).update.push(again);
         },
         &format!("`again`: {wanted} update"),
     );
@@ -188,387 +202,338 @@ fn parts_of_the_list() {
 
 #[test]
 fn order_of_reads_and_writes() {
-    gcn(
-        |list| train(list).forward.retain(|launch| launch.name != "product.0"),
-        "`sum.0`: reads `z.0`: expected written by an earlier launch, found nothing there yet",
-    );
-    gcn(
-        |list| train(list).forward.reverse(),
-        "`sum.1`: reads `z.1`: expected written by an earlier launch, found nothing there yet",
-    );
-    gcn(
-        |list| set_epilogue(forward(list, "sum.0"), made_plus("h.1")),
-        "`sum.0`: reads `h.1`: expected a buffer that it does not write, found its own result",
-    );
-    gcn(
+    let (_, value) = first(&gcn());
+    finds(
+        gcn(),
         |list| {
-            let product =
-                train(list).forward.iter().position(|launch| launch.name == "product.0").unwrap();
-            let launch = train(list).forward.remove(product);
-            train(list).prepare.push(launch);
+            train(list).forward.remove(0);
         },
-        "`product.0`: reads `parameter.gcn.gcn.0.linear.0.weight`: expected nothing that learns, \
-         in prepare, found a parameter",
+        &format!(
+            "`{}`: reads `{value}`: expected written by an earlier launch, found nothing there yet",
+            reader(&gcn())
+        ),
+    );
+    let learns = format!("parameter.{}", gcn().parameters[0].name);
+    let reads = |launch: &&Launch| launch.operation.reads().iter().any(|read| *read == learns);
+    let launch = gcn().launches().into_iter().find(reads).unwrap().clone();
+    finds(
+        gcn(),
+        |list| train(list).prepare.push(launch.clone()),
+        &format!(
+            "`{}`: reads `{learns}`: expected nothing that learns, in prepare, found a parameter",
+            launch.name
+        ),
+    );
+    // A launch that reads what it writes itself.
+    let (_, of_sparse) = first(&sparse());
+    finds(
+        sparse(),
+        |list| match &mut sparse_launch(list, false).operation {
+            Operation::SparseProduct { right, .. } => right.clone_from(&of_sparse),
+            _ => unreachable!(),
+        },
+        &format!(
+            "`{}`: reads `{of_sparse}`: expected a buffer that it does not write, found its own \
+             result",
+            first(&sparse()).0
+        ),
     );
 }
 
 #[test]
 fn roles() {
+    let (launch, value) = first(&gcn());
     for (role, text) in [
         (Role::Features, "Features"),
         (Role::Target, "Target"),
         (Role::Parameter, "Parameter"),
         (Role::SparseFeatures, "SparseFeatures"),
     ] {
-        gcn(
-            |list| buffer(list, "z.0").role = role,
+        finds(
+            gcn(),
+            |list| buffer(list, &value).role = role,
             &format!(
-                "`product.0`: writes `z.0`: expected a value or a gradient, found {text}, which is \
-                 read only"
+                "`{launch}`: writes `{value}`: expected a value or a gradient, found {text}, which \
+                 is read only"
             ),
         );
     }
-    gcn(
+    finds(
+        gcn(),
         |list| buffer(list, "target").role = Role::Features,
         "`loss`: role of `target`: expected Target, found Features",
     );
-    gcn(
+    finds(
+        gcn(),
         |list| buffer(list, "x").role = Role::SparseFeatures,
-        "`input.0`: reads `x`: expected dense rows, found sparse features",
+        &format!("`{launch}`: reads `x`: expected dense rows, found sparse features"),
     );
-    gcn(
-        |list| match &mut forward(list, "product.0").operation {
-            Operation::Product { right, .. } => {
-                "gradient.gcn.gcn.0.linear.0.weight".clone_into(right)
-            }
+    for over_rows in [false, true] {
+        let launch = sparse_launch(&mut sparse(), over_rows).name.clone();
+        finds(
+            sparse(),
+            |list| buffer(list, "x").role = Role::Features,
+            &format!("`{launch}`: role of `x`: expected SparseFeatures, found Features"),
+        );
+    }
+    let gradient = "gradient.layer.layer.0.linear.0.weight";
+    finds(
+        sparse(),
+        |list| match &mut sparse_launch(list, false).operation {
+            Operation::SparseProduct { right, .. } => gradient.clone_into(right),
             _ => unreachable!(),
         },
-        "`product.0`: role of `gradient.gcn.gcn.0.linear.0.weight`: expected Parameter, found \
-         Gradient",
-    );
-    let sparse = |name: &str, part: &str| {
-        format!("`{name}`: role of `x`: expected SparseFeatures, found {part}")
-    };
-    finds(
-        list("gcn", true),
-        |list| buffer(list, "x").role = Role::Features,
-        &sparse("product.0", "Features"),
-    );
-    finds(
-        list("gcn", true),
-        |list| buffer(list, "x").role = Role::Features,
-        &sparse("weight.0", "Features"),
+        &format!(
+            "`{}`: role of `{gradient}`: expected Parameter, found Gradient",
+            first(&sparse()).0
+        ),
     );
 }
 
 #[test]
 fn parameters_and_their_buffers() {
     let weight = "gcn.gcn.0.linear.0.weight";
-    gcn(
-        |list| list.buffers.retain(|buffer| buffer.name != format!("parameter.{weight}")),
-        &format!(
-            "`parameters`: buffer `parameter.{weight}`: expected a declared buffer, found no such \
-             name"
-        ),
-    );
-    gcn(
-        |list| list.buffers.retain(|buffer| buffer.name != format!("gradient.{weight}")),
-        &format!(
-            "`parameters`: buffer `gradient.{weight}`: expected a declared buffer, found no such \
-             name"
-        ),
-    );
-    gcn(
-        |list| list.parameters[0].shape = vec![16, 31],
-        &format!("`parameters`: shape of `parameter.{weight}`: expected 16 x 31, found 16 x 30"),
-    );
-    gcn(
-        |list| list.parameters[0].shape = vec![2, 8, 30],
-        &format!("`parameters`: shape of `parameter.{weight}`: expected 1 x 480, found 16 x 30"),
-    );
-    gcn(
+    let place = gcn().parameters.iter().position(|known| known.name == weight).unwrap();
+    let no_buffer = |role: &str| {
+        format!(
+            "`parameters`: buffer `{role}.{weight}`: expected a declared buffer, found no such name"
+        )
+    };
+    for role in ["parameter", "gradient"] {
+        finds(
+            gcn(),
+            |list| list.buffers.retain(|buffer| buffer.name != format!("{role}.{weight}")),
+            &no_buffer(role),
+        );
+    }
+    for (shape, wanted) in [(vec![16, 31], "16 x 31"), (vec![2, 8, 30], "1 x 480")] {
+        finds(
+            gcn(),
+            |list| list.parameters[place].shape = shape,
+            &format!(
+                "`parameters`: shape of `parameter.{weight}`: expected {wanted}, found 16 x 30"
+            ),
+        );
+    }
+    finds(
+        gcn(),
         |list| buffer(list, &format!("gradient.{weight}")).role = Role::Value,
         &format!("`parameters`: role of `gradient.{weight}`: expected Gradient, found Value"),
     );
-    gcn(
-        |list| list.parameters.push(list.parameters[0].clone()),
+    finds(
+        gcn(),
+        |list| list.parameters.push(list.parameters[place].clone()),
         &format!("`parameters`: name `{weight}`: expected one parameter, found two"),
     );
-    gcn(
-        |list| {
-            list.parameters.remove(0);
-        },
-        &format!(
+    for wanted in [
+        format!(
             "`parameters`: buffer `parameter.{weight}`: expected a parameter of that name, found \
              none"
         ),
-    );
-    gcn(
-        |list| {
-            list.parameters.remove(0);
-        },
-        &format!(
+        format!(
             "`update.{weight}`: parameter `{weight}`: expected a parameter of the list, found no \
              such name"
         ),
-    );
-    gcn(
-        |list| {
-            train(list).update.remove(0);
-        },
+    ] {
+        finds(
+            gcn(),
+            |list| {
+                list.parameters.remove(place);
+            },
+            &wanted,
+        );
+    }
+    finds(
+        gcn(),
+        |list| train(list).update.retain(|launch| launch.name != format!("update.{weight}")),
         &format!("`parameters`: updates of `{weight}`: expected one in each epoch, found 0"),
     );
 }
 
 #[test]
-fn shapes_of_sums_over_neighbours() {
-    gcn(
-        |list| buffer(list, "z.0").columns = 17,
-        "`sum.0`: shape of `z.0`: expected nodes x 16, found nodes x 17",
-    );
-    gcn(
-        |list| buffer(list, "h.1").rows = Rows::Edges,
-        "`sum.0`: shape of `h.1`: expected nodes x 16, found edges x 16",
-    );
-    gcn(
-        |list| buffer(list, "scale").columns = 2,
-        "`scale`: shape of `scale`: expected nodes x 1, found nodes x 2",
-    );
-}
-
-#[test]
-fn shapes_of_products() {
-    gcn(
-        |list| buffer(list, "h.0").columns = 29,
-        "`product.0`: shape of `parameter.gcn.gcn.0.linear.0.weight`: expected 16 x 29, found 16 x \
-         30",
-    );
-    gcn(
-        |list| buffer(list, "h.0").rows = Rows::Edges,
-        "`product.0`: shape of `h.0`: expected nodes x 30, found edges x 30",
-    );
-    gcn(
-        |list| match &mut backward(list, "back.product.1").operation {
-            Operation::Product { right_transposed, .. } => *right_transposed = true,
-            _ => unreachable!(),
-        },
-        "`back.product.1`: shape of `parameter.gcn.gcn.0.linear.1.weight`: expected 16 x 4, found \
-         4 x 16",
-    );
-    gcn(
-        |list| buffer(list, "slope.z.0").rows = Rows::Fixed(7),
-        "`weight.0`: shape of `h.0`: expected 7 x 30, found nodes x 30",
-    );
-    let gradient = "gradient.gcn.gcn.0.linear.0.weight";
-    gcn(
-        |list| buffer(list, gradient).columns = 29,
-        &format!("`weight.0`: shape of `{gradient}`: expected 16 x 30, found 16 x 29"),
-    );
-    let sparse = || list("gcn", true);
-    let weight = "parameter.gcn.gcn.0.linear.0.weight";
+fn shapes_of_products_with_sparse_features() {
+    let weight = "layer.layer.0.linear.0.weight";
+    let [product, over_rows] =
+        [false, true].map(|over_rows| sparse_launch(&mut sparse(), over_rows).name.clone());
     finds(
         sparse(),
         |list| buffer(list, "x").columns = 31,
-        &format!("`product.0`: shape of `{weight}`: expected 16 x 31, found 16 x 30"),
+        &format!("`{product}`: shape of `parameter.{weight}`: expected 4 x 31, found 4 x 30"),
     );
     finds(
         sparse(),
         |list| buffer(list, "x").columns = 31,
-        &format!("`weight.0`: shape of `{gradient}`: expected 16 x 31, found 16 x 30"),
+        &format!("`{over_rows}`: shape of `gradient.{weight}`: expected 4 x 31, found 4 x 30"),
     );
 }
 
 #[test]
-fn shapes_of_the_rest() {
-    let bias = "gradient.gcn.gcn.0.bias.0";
-    gcn(
-        |list| buffer(list, bias).columns = 3,
-        &format!("`bias.0`: shape of `{bias}`: expected 1 x 16, found 1 x 3"),
-    );
-    gcn(
+fn shapes_of_the_loss() {
+    let (result, slope) = (result(&gcn()), "slope.result");
+    finds(
+        gcn(),
         |list| buffer(list, "target").columns = 4,
         "`loss`: shape of `target`: expected nodes x 1, found nodes x 4",
     );
-    gcn(
+    finds(
+        gcn(),
         |list| match &mut train(list).loss.operation {
             Operation::Loss { kind, .. } => *kind = Loss::MeanSquares,
             _ => unreachable!(),
         },
         "`loss`: shape of `target`: expected nodes x 4, found nodes x 1",
     );
-    gcn(
+    finds(
+        gcn(),
         |list| buffer(list, "target").rows = Rows::Graphs(7),
         "`loss`: shape of `target`: expected nodes x 1, found 7 graphs x 1",
     );
-    gcn(
-        |list| buffer(list, "h.2").rows = Rows::Graphs(7),
-        "`loss`: shape of `slope.h.2`: expected 7 graphs x 4, found nodes x 4",
+    finds(
+        gcn(),
+        |list| buffer(list, &result).rows = Rows::Graphs(7),
+        &format!("`loss`: shape of `{slope}`: expected 7 graphs x 4, found nodes x 4"),
     );
-    gcn(
-        |list| buffer(list, "h.2").rows = Rows::Edges,
-        "`loss`: rows of `h.2`: expected nodes or graphs, found edges",
+    finds(
+        gcn(),
+        |list| buffer(list, &result).rows = Rows::Edges,
+        &format!("`loss`: rows of `{result}`: expected nodes or graphs, found edges"),
     );
-    gcn(
-        |list| buffer(list, "slope.h.2").columns = 5,
-        "`loss`: shape of `slope.h.2`: expected nodes x 4, found nodes x 5",
+    finds(
+        gcn(),
+        |list| buffer(list, slope).columns = 5,
+        &format!("`loss`: shape of `{slope}`: expected nodes x 4, found nodes x 5"),
     );
-    gcn(
+    finds(
+        gcn(),
         |list| buffer(list, "loss").rows = Rows::Fixed(2),
         "`loss`: shape of `loss`: expected 1 x 1, found 2 x 1",
-    );
-    gcn(
-        |list| buffer(list, "scale").rows = Rows::Fixed(9),
-        "`sum.0`: shape of `scale`: expected nodes or 1 x 16 or 1, found 9 x 1",
-    );
-    gcn(
-        |list| buffer(list, "h.0").columns = 7,
-        "`input.0`: shape of `x`: expected nodes or 1 x 7 or 1, found nodes x 30",
     );
 }
 
 #[test]
 fn elements() {
-    gcn(
-        |list| buffer(list, "x").element = Element::Id,
-        "`buffers`: element of `x`: expected real, since it is not a value, found id",
+    let whole = Element::Whole(warploom_ir::Type::Int);
+    finds(
+        gcn(),
+        |list| buffer(list, "x").element = whole,
+        "`buffers`: element of `x`: expected real, since it is not a value, found int",
     );
-    gcn(
-        |list| buffer(list, "h.0").element = Element::Id,
-        "`product.0`: element of `h.0`: expected real, found id",
+    finds(
+        gcn(),
+        |list| buffer(list, "slope.result").element = whole,
+        "`loss`: element of `slope.result`: expected real, found int",
     );
-    gcn(
-        |list| buffer(list, "h.0").element = Element::Id,
-        "`input.0`: element of `x`: expected id, found real",
+    finds(
+        gcn(),
+        |list| buffer(list, "slope.result").element = Element::Half(warploom_ir::Half::Bf16),
+        "`loss`: element of `slope.result`: expected real, out of a fused walk, found half",
     );
-    gcn(
-        |list| set_epilogue(forward(list, "input.0"), Expression::Id),
-        "`input.0`: expression of reals: expected no id, found an id",
-    );
-    gcn(
-        |list| set_epilogue(forward(list, "input.0"), made_plus("x")),
-        "`input.0`: expression: expected loads and constants only, found the launch's result",
-    );
-    let reduce =
-        |list: &mut LaunchList, change: fn(&mut Combine, &mut EdgeFactor)| match &mut iterate(list)
-            .superstep[0]
-            .operation
-        {
-            Operation::NeighbourReduce { combine, factor, .. } => change(combine, factor),
-            _ => unreachable!(),
-        };
-    components(
-        |list| reduce(list, |combine, _| *combine = Combine::Sum),
-        "`min`: combination of ids: expected min, found sum",
-    );
-    components(
-        |list| reduce(list, |combine, _| *combine = Combine::Max),
-        "`min`: combination of ids: expected min, found max",
-    );
-    components(
-        |list| reduce(list, |_, factor| *factor = EdgeFactor::Weight),
-        "`min`: factor of ids: expected none, found the edge's weight",
-    );
-    components(
-        |list| buffer(list, "label").element = Element::Real,
-        "`min`: element of `label`: expected id, found real",
-    );
-    let load = || Expression::load("label");
-    for (expression, found) in [
-        (Expression::Constant(1.0), "the constant 1"),
-        (Expression::unary(Unary::Negative, load()), "negate"),
-        (Expression::binary(Binary::Maximum, Expression::identity(), load()), "max"),
-        (load().if_positive(load()), "a select"),
-        (load().dropped(Some(Dropout { probability: 0.5, site: 0 })), "a dropout"),
-    ] {
-        components(
-            |list| set_epilogue(&mut iterate(list).superstep[0], expression),
-            &format!(
-                "`min`: expression of ids: expected made, a load, an id or a min, found {found}"
-            ),
-        );
-    }
 }
 
 #[test]
 fn dropout() {
-    let dropped = |probability: f64, site: u32| {
-        Expression::load("x").dropped(Some(Dropout { probability, site }))
+    fn drop_of(operation: &mut Operation) -> Option<&mut f64> {
+        match operation {
+            Operation::Evaluate { op: Op::Dropout { probability, .. }, .. } => Some(probability),
+            Operation::Fused { steps, .. } => steps.iter_mut().find_map(drop_of),
+            _ => None,
+        }
+    }
+    let site = |list: &mut LaunchList, probability: f64| {
+        let found = train(list).forward.iter_mut().find_map(|launch| {
+            let name = launch.name.clone();
+            drop_of(&mut launch.operation).map(|drop| (name, std::mem::replace(drop, probability)))
+        });
+        found.unwrap()
     };
+    let (launch, _) = site(&mut gcn(), 0.5);
     for (probability, text) in [(1.0, "1"), (-0.1, "-0.1"), (f64::NAN, "NaN")] {
-        gcn(
-            |list| set_epilogue(forward(list, "input.0"), dropped(probability, 0)),
-            &format!("`input.0`: probability of dropout 0: expected in [0, 1), found {text}"),
+        finds(
+            gcn(),
+            |list| {
+                site(list, probability);
+            },
+            &format!("`{launch}`: probability of dropout 0: expected in [0, 1), found {text}"),
         );
     }
-    gcn(
-        |list| set_epilogue(forward(list, "input.0"), dropped(0.25, 1)),
-        "`sum.0`: probability of dropout 1: expected 0.25, as before, found 0.5",
-    );
-    gcn(
+    finds(
+        gcn(),
         |list| {
-            let input = train(list).forward.remove(0);
-            train(list).prepare.push(input);
+            let dropped = train(list).forward.remove(0);
+            train(list).prepare.push(dropped);
         },
-        "`input.0`: place of dropout 0: expected forward or backward, found prepare",
+        &format!("`{launch}`: place of dropout 0: expected forward or backward, found prepare"),
     );
-    gcn(
+    finds(
+        gcn(),
         |list| train(list).draws = false,
         "`draws`: whether a launch draws dropout: expected true, found false with 2 dropout sites",
     );
     finds(
-        list("gcn", true),
-        |list| match &mut forward(list, "product.0").operation {
+        sparse(),
+        |list| match &mut sparse_launch(list, false).operation {
             Operation::SparseProduct { dropout, .. } => {
                 *dropout = Some(Dropout { probability: 2.0, site: 0 })
             }
             _ => unreachable!(),
         },
-        "`product.0`: probability of dropout 0: expected in [0, 1), found 2",
+        &format!("`{}`: probability of dropout 0: expected in [0, 1), found 2", first(&sparse()).0),
     );
 }
 
 #[test]
 fn commits() {
-    components(
+    let Commit { state, next } = iterate(&mut components()).commit[0].clone();
+    finds(
+        components(),
         |list| iterate(list).commit.clear(),
         "`commit`: pairs: expected at least one, found none",
     );
-    components(
-        |list| {
-            iterate(list).commit.push(Commit { state: "label".to_owned(), next: "more".to_owned() })
-        },
-        "`commit`: buffer `label`: expected one commit, found two",
+    for wanted in [
+        format!("`commit`: buffer `{state}`: expected one commit, found two"),
+        "`commit`: buffer `more`: expected a declared buffer, found no such name".to_owned(),
+    ] {
+        let more = Commit { state: state.clone(), next: "more".to_owned() };
+        finds(components(), |list| iterate(list).commit.push(more), &wanted);
+    }
+    finds(
+        components(),
+        |list| buffer(list, &next).columns = 2,
+        &format!("`commit`: shape of `{next}`: expected nodes x 1, found nodes x 2"),
     );
-    components(
-        |list| {
-            iterate(list).commit.push(Commit { state: "label".to_owned(), next: "more".to_owned() })
-        },
-        "`commit`: buffer `more`: expected a declared buffer, found no such name",
+    finds(
+        components(),
+        |list| buffer(list, &next).element = Element::Real,
+        &format!("`commit`: element of `{next}`: expected whole id, found real"),
     );
-    components(
-        |list| buffer(list, "label.next").columns = 2,
-        "`commit`: shape of `label.next`: expected nodes x 1, found nodes x 2",
-    );
-    components(
-        |list| buffer(list, "label.next").element = Element::Real,
-        "`commit`: element of `label.next`: expected id, found real",
-    );
-    components(
+    finds(
+        components(),
         |list| iterate(list).prepare.clear(),
-        "`commit`: first value of `label`: expected written in prepare, found never written",
+        &format!(
+            "`commit`: first value of `{state}`: expected written in prepare, found never written"
+        ),
     );
-    components(
+    finds(
+        components(),
         |list| iterate(list).superstep.clear(),
-        "`commit`: next value `label.next`: expected written in the superstep, found never written",
+        &format!(
+            "`commit`: next value `{next}`: expected written in the superstep, found never written"
+        ),
     );
-    components(
+    finds(
+        components(),
         |list| {
-            let start = iterate(list).prepare[0].clone();
+            let prepare = iterate(list).prepare.clone();
+            let writes = |launch: &&Launch| {
+                launch.operation.writes().iter().any(|written| *written == *state)
+            };
+            let start = prepare.iter().find(writes).unwrap().clone();
             iterate(list).superstep.push(Launch { name: "again".to_owned(), ..start });
         },
-        "`commit`: state `label`: expected not written in the superstep, found written",
+        &format!("`commit`: state `{state}`: expected not written in the superstep, found written"),
     );
-    components(
+    finds(
+        components(),
         |list| {
             list.parameters.push(Parameter {
                 name: "p".to_owned(),
@@ -583,20 +548,28 @@ fn commits() {
 
 #[test]
 fn results() {
-    gcn(|list| list.results.clear(), "`results`: columns: expected at least one, found none");
-    gcn(
+    finds(
+        gcn(),
+        |list| list.results.clear(),
+        "`results`: columns: expected at least one, found none",
+    );
+    finds(
+        gcn(),
         |list| "nothing".clone_into(&mut list.results[0].buffer),
         "`results`: buffer `nothing`: expected a declared buffer, found no such name",
     );
-    gcn(
+    finds(
+        gcn(),
         |list| "x".clone_into(&mut list.results[0].buffer),
         "`results`: buffer `x`: expected written by a launch, found never written",
     );
-    gcn(
+    finds(
+        gcn(),
         |list| "loss".clone_into(&mut list.results[0].buffer),
         "`results`: rows of `loss`: expected nodes or graphs, found 1",
     );
-    gcn(
+    finds(
+        gcn(),
         |list| {
             let mut second = list.results[0].clone();
             list.buffers.push(Buffer {
@@ -615,7 +588,7 @@ fn results() {
 
 #[test]
 fn all_flaws_are_reported_at_once() {
-    let mut list = list("gcn", false);
+    let mut list = gcn();
     list.results.clear();
     train(&mut list).draws = false;
     buffer(&mut list, "target").columns = 4;

@@ -1,12 +1,12 @@
-//! Lifetimes of small lists written by hand, and places of random buffers.
+//! Lifetimes of small lists, and places of random buffers.
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Body, Buffer, Commit, Element, Expression, Iterate, Launch, Loop, Operation, Over, Parameter,
-    ResultColumn, Role, Rows, StopCondition, Train, gradient_buffer, parameter_buffer,
+    Body, Buffer, Commit, Element, Iterate, Launch, Loop, Operand, Operation, Over, Parameter,
+    ResultColumn, Role, Rowed, Rows, StopCondition, Train, View, gradient_buffer, parameter_buffer,
 };
-use warploom_ir::{Direction, Loss};
+use warploom_ir::{Direction, Loss, Op};
 
 /// Rows of 256 bytes: one stretch a buffer with one row a node.
 const NODES: u64 = 64;
@@ -28,14 +28,16 @@ fn facts() -> GraphFacts {
     }
 }
 
-/// A launch that writes the sum of what it reads.
+/// A launch that writes something of what it reads.
 fn launch(out: &str, reads: &[&str]) -> Launch {
-    let sum =
-        reads.iter().fold(Expression::Constant(1.0), |sum, name| sum.plus(Expression::load(*name)));
-    Launch::unreckoned(
-        out.to_owned(),
-        Operation::Elementwise { out: out.to_owned(), expression: sum },
-    )
+    let rows = |name: &&str| {
+        Operand::Rows(Rowed { buffer: (*name).to_owned(), shape: vec![1], view: View::Own })
+    };
+    Launch::unreckoned(out.to_owned(), evaluated(out, Op::Concat(0), reads.iter().map(rows)))
+}
+
+fn evaluated(out: &str, op: Op, inputs: impl Iterator<Item = Operand>) -> Operation {
+    Operation::Evaluate { out: out.to_owned(), shape: vec![1], op, inputs: inputs.collect() }
 }
 
 fn list(given: &[(&str, Role)], body: Body, result: &str) -> LaunchList {
@@ -82,7 +84,9 @@ fn training() -> LaunchList {
         gradient: "slope".to_owned(),
         value: "loss".to_owned(),
     };
-    let sum = Operation::SumOverRows { out: gradient_buffer("w"), source: "d".to_owned() };
+    let rows = Rowed { buffer: "d".to_owned(), shape: vec![1], view: View::Own };
+    let sum = [Operand::Rows(rows)].into_iter();
+    let sum = evaluated(&gradient_buffer("w"), Op::Concat(0), sum);
     let body = Body::Train(Train {
         prepare: vec![launch("once", &["x"]), launch("held", &["once"])],
         forward: vec![

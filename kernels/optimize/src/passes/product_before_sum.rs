@@ -300,22 +300,35 @@ impl Bytes {
     /// two gradients, and the sum along reversed edges if a gradient of the rows before it is
     /// needed.
     fn sum_first(&self, free: bool, training: bool, wanted: bool) -> u64 {
-        let sum = if free { 0 } else { self.wide_sum + self.wide };
-        let forward = sum + self.wide + self.narrow;
-        let by_matrix = self.narrow + self.wide;
-        let by_rows = if wanted { self.narrow + self.wide + self.wide_sum + self.wide } else { 0 };
-        if training { forward + by_matrix + by_rows } else { forward }
+        let sum = if free { 0 } else { total(&[self.wide_sum, self.wide]) };
+        let forward = total(&[sum, self.wide, self.narrow]);
+        let by_matrix = total(&[self.narrow, self.wide]);
+        let by_rows = total(&[self.narrow, self.wide, self.wide_sum, self.wide]);
+        match (training, wanted) {
+            (true, true) => total(&[forward, by_matrix, by_rows]),
+            (true, false) => total(&[forward, by_matrix]),
+            (false, _) => forward,
+        }
     }
 
     /// Read rows for the product, write it, sum, write. Backward: the sum along reversed edges,
     /// then the product's gradient by its matrix (a gradient of the rows moves the same in both
     /// orders except for the sum, and is counted with the other).
     fn product_first(&self, training: bool, wanted: bool) -> u64 {
-        let forward = self.read + self.narrow + self.narrow_sum + self.narrow;
-        let by_matrix = self.narrow_sum + self.narrow + self.narrow + self.read;
-        let by_rows = if wanted { self.narrow + self.wide } else { 0 };
-        if training { forward + by_matrix + by_rows } else { forward }
+        let forward = total(&[self.read, self.narrow, self.narrow_sum, self.narrow]);
+        let by_matrix = total(&[self.narrow_sum, self.narrow, self.narrow, self.read]);
+        let by_rows = total(&[self.narrow, self.wide]);
+        match (training, wanted) {
+            (true, true) => total(&[forward, by_matrix, by_rows]),
+            (true, false) => total(&[forward, by_matrix]),
+            (false, _) => forward,
+        }
     }
+}
+
+/// The sum of bytes, at most the largest number.
+fn total(parts: &[u64]) -> u64 {
+    parts.iter().fold(0, |sum, &part| sum.saturating_add(part))
 }
 
 impl RowFactor {

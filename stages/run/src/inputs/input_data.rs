@@ -18,8 +18,8 @@ use warploom_contract::{
     },
 };
 use warploom_cpu::evaluate::EdgeGraph;
-use warploom_cpu::{balanced_units, shortcuts};
 use warploom_cpu::sparse_product::{SparseColumns, SparseRows};
+use warploom_cpu::{balanced_units, shortcuts};
 use warploom_ir::Direction;
 use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
 

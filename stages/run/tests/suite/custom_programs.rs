@@ -1,4 +1,4 @@
-//! custom_programs: programs without a hand-written list, through the real stages: analytics
+//! custom_programs: programs of a user's own, through the real stages: analytics
 //! against other algorithms, training against the interpreter's gradients, values of edges, stops,
 //! and checks that find a wrong value.
 use std::collections::{BTreeMap, VecDeque};
