@@ -229,7 +229,7 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
         (("permutation", "reorder"), "new_of_old.arrow", Some("run")),
         (("partition", "partition"), "partition.json", None),
         (("partition", "partition"), "in_walk_rows.arrow", None),
-        (("partition", "partition"), "in_rows.arrow", None),
+        (("partition", "partition"), "in_rows.arrow", Some("run")),
         (("partition", "partition"), "in_edges.arrow", Some("run")),
         (("plan", "plan"), "advice.json", None),
         (("plan", "plan"), "plan.json", Some("run")),
