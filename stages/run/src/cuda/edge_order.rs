@@ -65,7 +65,9 @@ impl Items {
             for (list, shift) in &lists {
                 let slots = list.offsets[row] as usize..list.offsets[row + 1] as usize;
                 for slot in slots {
-                    (far[at], edge[at]) = (list.far[slot], list.edges[slot] + shift);
+                    // Ids are there where a launch numbers an edge.
+                    let id = list.edges.get(slot).map_or(0, |edge| edge + shift);
+                    (far[at], edge[at]) = (list.far[slot], id);
                     at += 1;
                 }
             }
