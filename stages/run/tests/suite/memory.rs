@@ -1,9 +1,9 @@
 //! memory: the predicted peak beside the memory that a process takes.
 //!
 //! promises  a run takes at most the prediction, a tenth of it and `BESIDE` (for threads, tables
-//!           and code), and with what the process had before at least half of the prediction. Where the
-//!           system does not report
-//!           memory, nothing is compared, and `SKIPPED` is printed
+//!           and code), and with what the process had before at least half of the prediction.
+//!           Where the system does not report memory, nothing is compared, and `SKIPPED` is
+//!           printed
 use std::process::Command;
 
 use warploom_contract::progress::{Silence, StopFlag};
