@@ -139,7 +139,7 @@ fn lists(ring: Ring, on_gpu: bool) -> (Csr, RowLists) {
         edges: edges(listed),
         sorted_above: order.sorted_above as u32,
     };
-    let direction = |degree: &dyn Fn(usize) -> usize, listed: &Listed| {
+    let direction = |degree: &dyn Fn(usize) -> usize| {
         let mut offsets = vec![0u64];
         offsets.extend((0..ring.nodes).scan(0, |end, row| {
             *end += degree(row) as u64;
@@ -152,8 +152,8 @@ fn lists(ring: Ring, on_gpu: bool) -> (Csr, RowLists) {
         }
     };
     let csr = Csr {
-        incoming: direction(&incoming, &into),
-        outgoing: direction(&outgoing, &out),
+        incoming: direction(&incoming),
+        outgoing: direction(&outgoing),
         weights: CsrPart::Absent,
         types: CsrPart::Absent,
         graphs: CsrPart::Absent,
