@@ -6,8 +6,8 @@
 //! never     says how many threads or blocks there are; contains data
 //!
 //! Values are rows: a buffer has `rows` x `columns` elements, row-major, in the order of the
-//! permuted graph. Operations are those of the compiler's IR, one a launch, or several fused into one
-//! walk; products with sparse features are two of their own.
+//! permuted graph. Operations are those of the compiler's IR, one a launch, or several fused into
+//! one walk; products with sparse features are two of their own.
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -366,7 +366,8 @@ pub enum Schedule {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operation {
-    /// `out = left @ right^T`, with the sparse features as left operand, after dropout of each value.
+    /// `out = left @ right^T`, with the sparse features as left operand, after dropout of each
+    /// value.
     SparseProduct {
         /// Written.
         out: BufferName,

@@ -20,7 +20,8 @@ use crate::precision::Precision;
 
 /// From this size on, huge pages are requested; a smaller allocation gains nothing.
 const LARGE_PAGES_FROM: usize = 1 << 20;
-/// In a debug build, each byte of a buffer before a launch writes it: a NaN, no valid bool. A read of what was not written, or was overwritten, shows in the results.
+/// In a debug build, each byte of a buffer before a launch writes it: a NaN, no valid bool. A read
+/// of what was not written, or was overwritten, shows in the results.
 const UNWRITTEN: u8 = 0xff;
 
 /// Where a buffer is.

@@ -224,7 +224,11 @@ fn over_nothing_and_over_nan() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 48,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
     #[test]
     fn random_graphs(
         edges in prop::collection::vec((0u32..41, 0u32..41), 0..300),

@@ -1,12 +1,12 @@
-//! Lifetimes of small lists written by hand, and places of random buffers.
+//! Lifetimes of small lists made here, and places of random buffers.
 use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Body, Buffer, Commit, Element, Expression, Iterate, Launch, Loop, Operation, Over, Parameter,
-    ResultColumn, Role, Rows, StopCondition, Train, gradient_buffer, parameter_buffer,
+    Body, Buffer, Commit, Element, Iterate, Launch, Loop, Operand, Operation, Over, Parameter,
+    ResultColumn, Role, Rowed, Rows, StopCondition, Train, View, gradient_buffer, parameter_buffer,
 };
-use warploom_ir::{Direction, Loss};
+use warploom_ir::{Direction, Loss, Op};
 
 /// Rows of 256 bytes: one stretch a buffer with one row a node.
 const NODES: u64 = 64;
@@ -17,25 +17,29 @@ fn facts() -> GraphFacts {
         lanes: false,
         nodes: NODES,
         edges: 0,
-        feature_columns: 1,
         sparse_features: None,
-        classes: 1,
         weighted: false,
-        symmetric: false,
         training: true,
-        loss: Loss::MeanSquares,
         bytes_per_real: 4,
     }
 }
 
-/// A launch that writes the sum of what it reads.
+/// An operation that reads these rows. Lifetimes follow from names alone, but for sums of rows.
+fn evaluate(op: Op, out: &str, reads: &[&str]) -> Operation {
+    let rows = |name: &&str| {
+        Operand::Rows(Rowed { buffer: (*name).to_owned(), shape: Vec::new(), view: View::Own })
+    };
+    Operation::Evaluate {
+        out: out.to_owned(),
+        shape: Vec::new(),
+        op,
+        inputs: reads.iter().map(rows).collect(),
+    }
+}
+
+/// A launch that reads these rows.
 fn launch(out: &str, reads: &[&str]) -> Launch {
-    let sum =
-        reads.iter().fold(Expression::Constant(1.0), |sum, name| sum.plus(Expression::load(*name)));
-    Launch::unreckoned(
-        out.to_owned(),
-        Operation::Elementwise { out: out.to_owned(), expression: sum },
-    )
+    Launch::unreckoned(out.to_owned(), evaluate(Op::Detach, out, reads))
 }
 
 fn list(given: &[(&str, Role)], body: Body, result: &str) -> LaunchList {
@@ -82,7 +86,7 @@ fn training() -> LaunchList {
         gradient: "slope".to_owned(),
         value: "loss".to_owned(),
     };
-    let sum = Operation::SumOverRows { out: gradient_buffer("w"), source: "d".to_owned() };
+    let outer = evaluate(Op::Outer, &gradient_buffer("w"), &["d", "d"]);
     let body = Body::Train(Train {
         prepare: vec![launch("once", &["x"]), launch("held", &["once"])],
         forward: vec![
@@ -94,7 +98,7 @@ fn training() -> LaunchList {
         loss: Launch::unreckoned("loss".to_owned(), loss),
         backward: vec![
             launch("d", &["slope", "b", "held"]),
-            Launch::unreckoned("sum".to_owned(), sum),
+            Launch::unreckoned("outer".to_owned(), outer),
         ],
         update: vec![Launch::unreckoned(
             "step".to_owned(),
@@ -132,7 +136,7 @@ fn expected(lifetimes: &[(&str, usize, usize)]) -> Vec<(String, usize, usize)> {
     lifetimes.iter().map(|(name, first, last)| ((*name).to_owned(), *first, *last)).collect()
 }
 
-/// Moments: 0 once, 1 held, 2 a, 3 b, 4 next, 5 scores, 6 loss, 7 measuring, 8 d, 9 sum, 10 step,
+/// Moments: 0 once, 1 held, 2 a, 3 b, 4 next, 5 scores, 6 loss, 7 measuring, 8 d, 9 outer, 10 step,
 /// 11 statistics.
 #[test]
 fn lifetimes_of_training() {

@@ -3,7 +3,8 @@
 //! promises  the edges of a vertex ascend by edge id, so that results do not depend on the order of
 //!           the nodes, unless a user's own groups ask for the order of the csr; only lists that
 //!           are needed are there; lists by vertex are those of the partition, mapped
-//! limits    ids of edges have 32 bits, where any are read; memory: 8 bytes an edge for the ends, where a launch reads them
+//! limits    ids of edges have 32 bits, where any are read; memory: 8 bytes an edge for the ends,
+//!           where a launch reads them
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
