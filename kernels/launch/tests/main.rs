@@ -4,6 +4,8 @@
 //! Graphs, golden cases and random programs are in `tests/support`.
 #![allow(clippy::unwrap_used)]
 
+mod compiled_lists;
+mod edge_limits;
 mod listings;
 mod lowering;
 mod validation;
