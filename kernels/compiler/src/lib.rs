@@ -4,7 +4,7 @@
 //!           -> `fuse`; every intermediate form is kept and can be printed; equal texts, settings
 //!           and data sets give equal lists; choices by a cost model are listed among the list's
 //!           reasons
-//! never     reads a file; checks whether `builtin` recognises the text (`plan` does)
+//! never     reads a file; knows a program by its name or its text
 //! limits    under 50 ms for every program of the library (`tests/library`)
 use std::collections::{BTreeMap, BTreeSet};
 

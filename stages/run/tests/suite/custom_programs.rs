@@ -1,5 +1,5 @@
-//! custom_programs: programs without a hand-written list, through the real stages: analytics
-//! against other algorithms, training against the interpreter's gradients, values of edges, stops,
+//! custom_programs: programs that are not shipped, through the real stages: analytics against other
+//! algorithms, training against the interpreter's gradients, values of edges, stops,
 //! and checks that find a wrong value.
 use std::collections::{BTreeMap, VecDeque};
 

@@ -22,7 +22,7 @@
 //!                       million edges of one row
 //! cuda_graphs           pipelined epochs beside the same launches one by one
 //! widths                rows that no vector divides, against the reference
-//! custom_programs       programs without a hand-written list, against other algorithms and the
+//! custom_programs       programs that are not shipped, against other algorithms and the
 //!                       interpreter
 //! loop_algorithms       loops by shortcut algorithms, against supersteps
 //! frontier              supersteps that compute only readers of changes
