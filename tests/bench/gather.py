@@ -27,11 +27,20 @@ def neighbour_sums(lines):
     body = plan["body"]["train"]
     spent = record_of(lines)["seconds_by_launch"]
     for launch in body["forward"] + body["backward"]:
-        walk = launch["operation"].get("fused") if isinstance(launch["operation"], dict) else None
-        if walk and "edges_of" in walk["over"]:
-            read = [rows for step in walk["steps"] for rows in step["evaluate"]["inputs"] if "far" in rows.get("rows", {}).get("view", {})]
-            if read:
-                yield launch["name"], columns[read[0]["rows"]["buffer"]], spent[launch["name"]] / EPOCHS
+        walk = launch["operation"].get("fused", {})
+        if isinstance(walk.get("over"), dict) and "edges_of" in walk["over"]:
+            far = [buffer for buffer in far_buffers(walk["steps"]) if buffer in columns]
+            for buffer in dict.fromkeys(far):
+                yield launch["name"], columns[buffer], spent[launch["name"]] / EPOCHS
+
+
+def far_buffers(part):
+    """Buffers whose rows some steps read at the far ends of edges."""
+    if isinstance(part, dict) and isinstance(part.get("view"), dict) and "far" in part["view"]:
+        yield part["buffer"]
+    elif isinstance(part, (dict, list)):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from far_buffers(inner)
 
 
 def gather():

@@ -1,4 +1,4 @@
-//! arithmetic: one operator applied to a chunk of elements, in plain loops that vectorise.
+//! chunk_arithmetic: one operator applied to a chunk of elements, in plain loops that vectorise.
 //!
 //! promises  element i of the result depends on element i of the operands only, whatever the chunk;
 //!           `exp` of f32 is our own (within 0.6 ulp, the same bits on every CPU), every other

@@ -49,7 +49,6 @@ pub(crate) fn unary<T: Real + Element, L: UnaryLoops<T, T>>(operator: Unary, loo
             let slope = T::rounded(slope);
             loops.vectorized(|a: T| if a > zero { a } else { slope * a });
         }
-        Unary::Positive => loops.vectorized(|a: T| if a > zero { unit } else { zero }),
         Unary::Exp if L::OWN_EXPONENTIAL => loops.vectorized(|a: T| a.exponential()),
         Unary::Sigmoid if L::OWN_EXPONENTIAL => loops.vectorized(sigmoid),
         Unary::Silu if L::OWN_EXPONENTIAL => loops.vectorized(|a: T| a * sigmoid(a)),

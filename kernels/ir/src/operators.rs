@@ -398,15 +398,6 @@ unary_operators! {
         },
         cuda: |a| format!("error_of({a})"),
     }
-    /// 1 where a > 0, else 0.
-    Positive {
-        call: None,
-        takes: REAL,
-        has: &[NeverMinusZero, Flat, FewInstructions],
-        value: |a| f64::from(a > 0.0),
-        gradient: |steps, y, a, g| Ok(None),
-        cuda: |a| format!("(real)(({a}) > (real)0)"),
-    }
     /// Logical not, of bools.
     Not {
         call: None,

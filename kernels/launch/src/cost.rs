@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::{
     Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rows, Schedule, View,
 };
-use crate::{GraphFacts, walked_direction};
+use crate::GraphFacts;
 use warploom_ir::{Direction, Op};
 use warploom_tuning as tuning;
 
@@ -45,13 +45,15 @@ impl LaunchList {
     pub fn most_edges(&self, on_gpu: bool) -> Option<u64> {
         let needs = ListNeeds::from_list(self);
         let has_rows = |wanted: Rows| self.buffers.iter().any(|buffer| buffer.rows == wanted);
-        let numbered = needs.ids || has_rows(Rows::Edges) || has_rows(Rows::EdgesTwice);
+        let goes_by_edge = |launch: &&Launch| {
+            matches!(launch.operation, Operation::Fused { over: Over::Edges(_), .. })
+        };
+        let numbered = needs.ids
+            || has_rows(Rows::Edges)
+            || has_rows(Rows::EdgesTwice)
+            || self.launches().iter().any(goes_by_edge);
         let walked = needs.incoming || needs.outgoing;
-        let twice = has_rows(Rows::EdgesTwice)
-            || self
-                .launches()
-                .iter()
-                .any(|launch| walked_direction(&launch.operation) == Some(Direction::Both));
+        let twice = needs.both || has_rows(Rows::EdgesTwice);
         let most = COUNTED_MAX - if on_gpu { COUNTED_AHEAD } else { 0 };
         (numbered || (on_gpu && walked)).then_some(if twice { most / 2 } else { most })
     }
@@ -65,6 +67,8 @@ pub struct ListNeeds {
     pub incoming: bool,
     /// Out-edges of each vertex.
     pub outgoing: bool,
+    /// In-edges and then out-edges, in one walk.
+    pub both: bool,
     /// The ids of these edges: walks that read or make a row of an edge, and operations alone.
     pub ids: bool,
     /// Source and target of each edge.
@@ -137,6 +141,7 @@ impl ListNeeds {
             _ => None,
         };
         self.ids |= over.is_none() && walked.is_some();
+        self.both |= walked.is_some_and(|edges| edges.direction == Direction::Both);
         self.incoming |= walked.is_some_and(|edges| edges.direction != Direction::Out);
         self.outgoing |= walked.is_some_and(|edges| edges.direction != Direction::In);
         self.relations |= walked.is_some_and(|edges| edges.relation.is_some());

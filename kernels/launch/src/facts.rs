@@ -1,12 +1,12 @@
-//! facts: what must be known of a graph and a run to build a launch list.
+//! facts: what must be known of a graph and a run to fuse a launch list and to reckon its bytes.
 //!
-//! promises  a launch list follows from program, settings and facts alone
+//! promises  bytes, schedules and places of a lowered program follow from it and facts alone
 //! never     contains a graph, a device or a path
 use serde::{Deserialize, Serialize};
 
-use warploom_ir::{Data, Half, Loss};
+use warploom_ir::{Data, Half};
 
-/// What is known of graph, target and run when a list is built.
+/// What is known of graph and run when a list is fused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GraphFacts {
@@ -14,20 +14,12 @@ pub struct GraphFacts {
     pub nodes: u64,
     /// Stored edges, including self loops that ingest added.
     pub edges: u64,
-    /// Columns of the feature matrix; 0 without features.
-    pub feature_columns: u64,
     /// Nonzeros of sparse features, none if dense.
     pub sparse_features: Option<u64>,
-    /// Columns of the result: classes, or regression targets; 0 without a target.
-    pub classes: u64,
     /// Whether edges carry weights.
     pub weighted: bool,
-    /// Whether each edge's reverse is stored equally often: in-neighbours are out-neighbours.
-    pub symmetric: bool,
     /// Whether parameters are learned; if not, the list only evaluates and predicts.
     pub training: bool,
-    /// The loss.
-    pub loss: Loss,
     /// 4 for f32, 8 for f64.
     pub bytes_per_real: u64,
     /// The storage type of wide rows, if not floats of the run's type.
@@ -45,14 +37,9 @@ impl GraphFacts {
         GraphFacts {
             nodes: data.nodes,
             edges: data.edges,
-            feature_columns: data.features.unwrap_or(0),
             sparse_features: data.sparse_features,
-            classes: data.target.map_or(0, |target| target.columns),
             weighted: data.weighted,
-            // Compiled lists walk every direction that the program names.
-            symmetric: data.symmetric,
             training: data.training,
-            loss: data.target.map_or(Loss::CrossEntropy, |target| target.loss),
             bytes_per_real: data.bytes_per_real,
             half: data.half,
             lanes: data.lanes,

@@ -1,7 +1,7 @@
 //! render: prints a launch list for people: one launch per line.
 //!
 //! promises  every buffer, launch, result and reason is printed, and the arena's contents at its
-//!           peak; equal lists give equal text
+//!           peak; equal lists give equal text; a fused launch of several steps has a line for each
 //! never     is parsed: the JSON is for machines
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! library_programs: the programs of the library, made ready for the interpreter, by either of two
 //! routes.
 //!
-//! promises  both routes start from the file's text; neither knows the built-in fast paths
+//! promises  both routes start from the file's text; neither lowers it
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

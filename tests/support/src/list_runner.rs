@@ -21,7 +21,7 @@ use warploom_cpu::{balanced_units, sparse_product::SparseRows};
 use warploom_cuda::{Groups, Matmul, Order};
 use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
-use warploom_launch::{Buffer, Element, GraphFacts, LaunchList, Role, Rows};
+use warploom_launch::{Buffer, Element, LaunchList, Role, Rows};
 use warploom_partition::{
     directions::{Side, both_sides},
     schemes::{neighbour_groups, walked_lists},
@@ -84,36 +84,6 @@ pub struct ListInputs {
 }
 
 impl ListInputs {
-    /// What a list of a shipped program is built for.
-    pub fn facts(&self, classes: u64, loss: Loss) -> GraphFacts {
-        GraphFacts {
-            nodes: self.nodes as u64,
-            edges: self.source.len() as u64,
-            feature_columns: self.feature_columns as u64,
-            sparse_features: self
-                .is_sparse
-                .then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
-            classes,
-            weighted: self.weight.is_some(),
-            symmetric: self.is_symmetric(),
-            training: classes > 0,
-            loss,
-            bytes_per_real: 8,
-            half: None,
-            lanes: gpu().is_some(),
-        }
-    }
-
-    fn is_symmetric(&self) -> bool {
-        let edges = || self.source.iter().copied().zip(self.target.iter().copied());
-        let mut forward: Vec<(u32, u32)> = edges().collect();
-        let mut backward: Vec<(u32, u32)> =
-            edges().map(|(source, target)| (target, source)).collect();
-        forward.sort_unstable();
-        backward.sort_unstable();
-        forward == backward
-    }
-
     /// In the order of the executor.
     fn csr(&self) -> (Csr, Option<Vec<u32>>) {
         let weight =

@@ -1,4 +1,4 @@
-//! Lifetimes of small lists, and places of random buffers.
+//! Lifetimes of small lists made here, and places of random buffers.
 use proptest::prelude::*;
 
 use super::*;
@@ -17,27 +17,29 @@ fn facts() -> GraphFacts {
         lanes: false,
         nodes: NODES,
         edges: 0,
-        feature_columns: 1,
         sparse_features: None,
-        classes: 1,
         weighted: false,
-        symmetric: false,
         training: true,
-        loss: Loss::MeanSquares,
         bytes_per_real: 4,
     }
 }
 
-/// A launch that writes something of what it reads.
-fn launch(out: &str, reads: &[&str]) -> Launch {
+/// An operation that reads these rows. Lifetimes follow from names alone, but for sums of rows.
+fn evaluate(op: Op, out: &str, reads: &[&str]) -> Operation {
     let rows = |name: &&str| {
-        Operand::Rows(Rowed { buffer: (*name).to_owned(), shape: vec![1], view: View::Own })
+        Operand::Rows(Rowed { buffer: (*name).to_owned(), shape: Vec::new(), view: View::Own })
     };
-    Launch::unreckoned(out.to_owned(), evaluated(out, Op::Concat(0), reads.iter().map(rows)))
+    Operation::Evaluate {
+        out: out.to_owned(),
+        shape: Vec::new(),
+        op,
+        inputs: reads.iter().map(rows).collect(),
+    }
 }
 
-fn evaluated(out: &str, op: Op, inputs: impl Iterator<Item = Operand>) -> Operation {
-    Operation::Evaluate { out: out.to_owned(), shape: vec![1], op, inputs: inputs.collect() }
+/// A launch that reads these rows.
+fn launch(out: &str, reads: &[&str]) -> Launch {
+    Launch::unreckoned(out.to_owned(), evaluate(Op::Detach, out, reads))
 }
 
 fn list(given: &[(&str, Role)], body: Body, result: &str) -> LaunchList {
@@ -84,9 +86,7 @@ fn training() -> LaunchList {
         gradient: "slope".to_owned(),
         value: "loss".to_owned(),
     };
-    let rows = Rowed { buffer: "d".to_owned(), shape: vec![1], view: View::Own };
-    let sum = [Operand::Rows(rows)].into_iter();
-    let sum = evaluated(&gradient_buffer("w"), Op::Concat(0), sum);
+    let outer = evaluate(Op::Outer, &gradient_buffer("w"), &["d", "d"]);
     let body = Body::Train(Train {
         prepare: vec![launch("once", &["x"]), launch("held", &["once"])],
         forward: vec![
@@ -98,7 +98,7 @@ fn training() -> LaunchList {
         loss: Launch::unreckoned("loss".to_owned(), loss),
         backward: vec![
             launch("d", &["slope", "b", "held"]),
-            Launch::unreckoned("sum".to_owned(), sum),
+            Launch::unreckoned("outer".to_owned(), outer),
         ],
         update: vec![Launch::unreckoned(
             "step".to_owned(),
@@ -136,7 +136,7 @@ fn expected(lifetimes: &[(&str, usize, usize)]) -> Vec<(String, usize, usize)> {
     lifetimes.iter().map(|(name, first, last)| ((*name).to_owned(), *first, *last)).collect()
 }
 
-/// Moments: 0 once, 1 held, 2 a, 3 b, 4 next, 5 scores, 6 loss, 7 measuring, 8 d, 9 sum, 10 step,
+/// Moments: 0 once, 1 held, 2 a, 3 b, 4 next, 5 scores, 6 loss, 7 measuring, 8 d, 9 outer, 10 step,
 /// 11 statistics.
 #[test]
 fn lifetimes_of_training() {

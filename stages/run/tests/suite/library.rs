@@ -5,7 +5,7 @@
 //!           order of the nodes by turns: every buffer after every part of three epochs, of passes
 //!           that draw and passes that do not; the same list without gradients, applied once; and
 //!           four of them on rows of each width that the source documents name
-//! never     takes a list that was fused by hand (`differential` does)
+//! never     iterates (`differential` and `custom_programs` do)
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;

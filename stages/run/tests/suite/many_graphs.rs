@@ -398,7 +398,7 @@ fn no_order_of_nodes_changes_a_bit_of_what_is_pooled() {
 }
 
 #[test]
-fn binary_labels_of_nodes_are_learned_by_shipped_and_by_compiled_lists_alike() {
+fn binary_labels_of_nodes_are_learned_by_shipped_and_by_edited_texts_alike() {
     let runner = StageRunner::new();
     let mut given = set_of(&sizes(), None);
     let count = given.nodes.ids.len();
@@ -406,18 +406,18 @@ fn binary_labels_of_nodes_are_learned_by_shipped_and_by_compiled_lists_alike() {
     given.nodes.labels = Some(binary(count));
     given.nodes.splits = vec![(0..count).map(|node| [1, 1, 2, 3][node % 4]).collect()];
     let graph = runner.graph(&given);
-    let edited = format!("{}\n# edited\n", program_text("gcn"));
+    let text = format!("{}\n# edited\n", program_text("gcn"));
     for (dtype, method, tolerance) in [("f64", "none", 1e-12), ("f32", "degree", 1e-5)] {
         let rest = format!(
             "  set: {{hidden: 4, drop: 0.0}}\nreorder: {{method: {method}}}\nrun: {{epochs: 5, \
                 dtype: {dtype}}}"
         );
         let shipped = proved(&runner, &graph, &runner.pipeline("gcn", &rest));
-        let compiled = proved(&runner, &graph, &own_text(&runner, "gcn", &edited, &rest));
-        close("loss", &compiled.metrics("loss"), &shipped.metrics("loss"), tolerance);
+        let edited = proved(&runner, &graph, &own_text(&runner, "gcn", &text, &rest));
+        close("loss", &edited.metrics("loss"), &shipped.metrics("loss"), tolerance);
         close(
             "scores",
-            &compiled.predictions("scores"),
+            &edited.predictions("scores"),
             &shipped.predictions("scores"),
             10.0 * tolerance,
         );
@@ -538,7 +538,7 @@ fn what_does_not_fit_the_labels_of_graphs_is_told_at_its_place() {
         ErrorKind::Specification,
         &[&parts[..], &["model.py:2:"]].concat(),
     );
-    // The shipped texts that have lists of their own are no exception.
+    // Shipped texts are no exception.
     says(
         &planned(&runner.pipeline("gcn", "")),
         ErrorKind::Specification,
