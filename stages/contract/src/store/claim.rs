@@ -24,7 +24,6 @@ use std::{
 use super::{
     Store, drafts,
     folders::{entries, folder_time, touch},
-    renames,
     writer::{self, Life, Writer},
 };
 use crate::{Key, Kind, StageError, eintr::retry, manifest::utc_timestamp, regular_file};
@@ -38,6 +37,8 @@ const PROBES: u32 = 12;
 const EXPIRY_VARIABLE: &str = "WARPLOOM_TEST_CLAIM_EXPIRY";
 /// The folder of claims in a store.
 const FOLDER: &str = "claims";
+/// What the name of a claim on the removal of a stale claim ends with.
+const THEFT: &str = ".theft";
 /// Prefix of files that claim nothing.
 const UNNAMED: &str = ".tmp-";
 /// How often a claim is tried that vanishes and comes back between two looks.
@@ -162,9 +163,9 @@ impl ClaimObserver {
             if let Some(holder) = found {
                 stale = self.is_stale(&holder);
                 match stale.then(|| self.steal(&holder)) {
-                    None => return Attempt::Held(holder),
-                    Some(Ok(true)) => {}
-                    Some(Ok(false)) => continue,
+                    None | Some(Ok(Theft::OfAnother)) => return Attempt::Held(holder),
+                    Some(Ok(Theft::Done)) => {}
+                    Some(Ok(Theft::Late)) => continue,
                     Some(Err(_)) => return Attempt::Impossible,
                 }
             }
@@ -216,24 +217,40 @@ impl ClaimObserver {
         }
     }
 
-    /// Removes a stale claim; says whether it did. Of several that try, one does. What is no longer
-    /// as it was judged gets its name back.
-    fn steal(&self, stale: &Holder) -> io::Result<bool> {
-        drafts::undisturbed(|| {
-            let aside = self.folder.join(writer::unique_name(UNNAMED, &self.name));
-            match renames::rename(&self.path, &aside) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-                done => done?,
+    /// Removes a stale claim. Of several that try, the one does that holds the claim on removing it:
+    /// else one might remove what another has made in its place.
+    fn steal(&mut self, stale: &Holder) -> io::Result<Theft> {
+        let name = format!("{}{THEFT}", self.name);
+        let path = self.folder.join(&name);
+        let Some(_until_it_is_done) = make_claim(&self.folder, &path, &name)? else {
+            // It ended halfway.
+            if read_claim(&path)?.is_some_and(|thief| self.has_expired(&thief)) {
+                retry(|| fs::remove_file(&path))?;
             }
-            let is_same = matches!(read_claim(&aside), Ok(Some(found)) if found == *stale);
-            if !is_same {
-                let _taken_meanwhile = retry(|| fs::hard_link(&aside, &self.path));
-            }
-            // `gc` removes what stays.
-            let _left = retry(|| fs::remove_file(&aside));
-            Ok(is_same)
-        })
+            return Ok(Theft::OfAnother);
+        };
+        if read_claim(&self.path)?.as_ref() != Some(stale) {
+            return Ok(Theft::Late);
+        }
+        retry(|| fs::remove_file(&self.path))?;
+        Ok(Theft::Done)
     }
+
+    /// Whether a process has ended, or has not touched its claim for long.
+    fn has_expired(&self, holder: &Holder) -> bool {
+        let age = || (self.clock)(&self.folder)?.duration_since(holder.touched).ok();
+        holder.life() == Life::Ended || age().is_some_and(|age| age > self.expiry)
+    }
+}
+
+/// What came of removing a stale claim.
+enum Theft {
+    /// It is removed.
+    Done,
+    /// The claim is another one by now.
+    Late,
+    /// Another process is at it.
+    OfAnother,
 }
 
 /// Makes a claim under its name at once: it is written under another one and linked. None if the

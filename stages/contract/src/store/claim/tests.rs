@@ -137,17 +137,17 @@ fn the_claim_of_an_ended_process_is_stolen_at_once() {
 }
 
 #[test]
-fn a_claim_that_was_touched_since_it_was_judged_gets_its_name_back() {
+fn a_claim_that_was_touched_since_it_was_judged_stays() {
     let place = Place::new();
     let path = place.write(7, "elsewhere");
     let judged = read_claim(&path).unwrap().unwrap();
     set_time(&path, judged.touched + Duration::from_secs(1));
-    assert!(!place.observer().steal(&judged).unwrap());
+    assert!(matches!(place.observer().steal(&judged), Ok(Theft::Late)));
     assert!(is_held(place.observer().attempt(), "process 7 on elsewhere"));
     assert_eq!(place.names(), [format!("ingest-{}", place.key)]);
     let judged = read_claim(&path).unwrap().unwrap();
-    assert!(place.observer().steal(&judged).unwrap());
-    assert!(!place.observer().steal(&judged).unwrap());
+    assert!(matches!(place.observer().steal(&judged), Ok(Theft::Done)));
+    assert!(matches!(place.observer().steal(&judged), Ok(Theft::Late)));
     assert_eq!(place.names(), [""; 0]);
 }
 
@@ -182,16 +182,27 @@ fn a_stale_claim_that_cannot_be_removed_is_not_waited_for() {
     let place = Place::new();
     let path = place.write(7, "elsewhere");
     set_time(&path, SystemTime::now() - 2 * EXPIRY);
-    // As in a folder of another user: nothing can be renamed into it.
-    for folder in ["none", "file"].map(|name| place.store.root().join(name)) {
-        if folder.ends_with("file") {
-            fs::write(&folder, "").unwrap();
-        }
-        let clock = |_: &Path| Some(SystemTime::now());
-        let mut observer = ClaimObserver { folder, clock, ..place.observer() };
-        assert!(matches!(observer.attempt(), Attempt::Impossible));
-        assert!(path.exists());
-    }
+    // As in a folder of another user: nothing can be made in it.
+    let folder = place.store.root().join("file");
+    fs::write(&folder, "").unwrap();
+    let clock = |_: &Path| Some(SystemTime::now());
+    let mut observer = ClaimObserver { folder, clock, ..place.observer() };
+    assert!(matches!(observer.attempt(), Attempt::Impossible));
+    assert!(path.exists());
+}
+
+/// Who was killed while it removed a stale claim keeps nobody from that.
+#[test]
+fn the_claim_of_a_thief_that_ended_is_removed() {
+    let place = Place::new();
+    let path = place.write(7, "elsewhere");
+    set_time(&path, SystemTime::now() - 2 * EXPIRY);
+    let thief = path.with_added_extension("theft");
+    fs::copy(&path, &thief).unwrap();
+    set_time(&thief, SystemTime::now() - 2 * EXPIRY);
+    assert!(is_held(place.observer().attempt(), "process 7 on elsewhere"));
+    assert!(!thief.exists());
+    assert!(matches!(place.observer().attempt(), Attempt::Taken(_)));
 }
 
 #[test]
