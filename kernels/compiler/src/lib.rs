@@ -17,6 +17,10 @@ use warploom_launch::{GraphFacts, LaunchList, Reason, fuse, lower};
 use warploom_optimize::autodiff;
 use warploom_optimize::passes::{self, Applied};
 
+/// Raised when the same program and facts give another launch list, or other kernels: plans hold
+/// both, and their keys hold this number and not what made them.
+pub const VERSION: u32 = 16;
+
 /// The steps of a program that trains: text, passes, gradients, passes, launches, fusion.
 pub const STEPS: u64 = 6;
 

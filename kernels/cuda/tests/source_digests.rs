@@ -6,6 +6,7 @@
 //!           10.0; each `ScheduleKind` is emitted for one of them at least
 //! promises  a digest is of the source without comments, with names numbered as they come, and of
 //!           how its kernels are launched: words may change, code may not
+//! promises  the digest of a source that was there changes with the compiler's version alone
 //! never     compiles a source; needs a graph, or a GPU
 //! limits    `make test` emits one of `SAMPLE` combinations, `make test-long` all: 3,474 sources in
 //!           47 s on two cores (EPYC, dev build); `UPDATE=1` writes the file anew
@@ -16,7 +17,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use serde_json::{Value, json};
-use warploom_compiler::compile;
+use warploom_compiler::{VERSION, compile};
 use warploom_cuda::{
     DevicePlan, Emitted, GpuTarget, Groups, Matmul, Order, ScheduleKind, emit_in_groups,
 };
@@ -408,6 +409,27 @@ fn lines(cases: &[Case], is_wanted: impl Fn(usize, usize) -> bool + Sync) -> Vec
     found.into_iter().map(|(_, line)| line).collect()
 }
 
+/// The first line of the page, before the number.
+const VERSION_LINE: &str = "# Of version ";
+
+/// Refuses other kernels of the same version: plans of before would stay hits, with theirs.
+fn assert_raised(known: &str, found: &[Line]) {
+    let version = known.lines().find_map(|line| line.strip_prefix(VERSION_LINE));
+    let digests = digests(known);
+    let differs =
+        |line: &&Line| digests.get(line.name.as_str()).is_some_and(|digest| *digest != line.digest);
+    let other = found.iter().find(differs).map_or("none", |line| line.name.as_str());
+    assert!(
+        other == "none" || version != Some(VERSION.to_string().as_str()),
+        "`{other}` and perhaps more have other kernels: raise `VERSION` in \
+         kernels/compiler/src/lib.rs"
+    );
+}
+
+fn digests(page: &str) -> HashMap<&str, &str> {
+    page.lines().filter_map(|line| line.rsplit_once(' ')).collect()
+}
+
 fn file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/source_digests/digests.txt")
 }
@@ -415,7 +437,9 @@ fn file() -> PathBuf {
 /// The page: schedules with how many sources have them and the first of these, then a digest a
 /// line.
 fn page(lines: &[Line]) -> String {
-    let mut page = String::from("# Schedules: sources that have them, and the first of these.\n");
+    let mut page = format!(
+        "{VERSION_LINE}{VERSION}\n# Schedules: sources that have them, and the first of these.\n"
+    );
     for schedule in ScheduleKind::ALL {
         let with: Vec<&Line> =
             lines.iter().filter(|line| line.schedules.contains(schedule)).collect();
@@ -435,11 +459,11 @@ fn what_is_emitted_is_what_was_emitted() {
     let found = lines(&cases, |case, combination| is_long || (case + combination) % SAMPLE == 0);
     println!("{} sources in {:.1} s", found.len(), begun.elapsed().as_secs_f64());
     if is_update() {
+        assert_raised(&std::fs::read_to_string(file()).unwrap(), &found);
         std::fs::write(file(), page(&found)).unwrap();
     }
     let known = std::fs::read_to_string(file()).unwrap();
-    let digests: HashMap<&str, &str> =
-        known.lines().filter_map(|line| line.rsplit_once(' ')).collect();
+    let digests = digests(&known);
     let differ: Vec<&str> = found
         .iter()
         .filter(|line| digests.get(line.name.as_str()) != Some(&line.digest.as_str()))

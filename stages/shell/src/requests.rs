@@ -146,7 +146,9 @@ impl Request for IngestRequest {
             settings.remove("format");
             settings.remove("command");
         }
-        let mut document = json!({"dataset": self.entry.name, "catalog": catalog, "settings": settings, "source": source});
+        let mut document = json!({
+            "dataset": self.entry.name, "catalog": catalog, "settings": settings, "source": source,
+        });
         if let Some(program) = &self.program {
             document["command"] = program.key_document();
         }
@@ -515,9 +517,6 @@ pub struct TargetShape {
     pub is_binary: bool,
 }
 
-/// Raised when the same program and facts give another launch list.
-pub const COMPILER_VERSION: u32 = 16;
-
 impl Request for PlanRequest {
     const STAGE: StageName = StageName::Plan;
 
@@ -536,7 +535,7 @@ impl Request for PlanRequest {
             learned,
             init_digest,
             splits_digest,
-            compiler: COMPILER_VERSION,
+            compiler: warploom_compiler::VERSION,
             tuning: warploom_tuning::replaced().clone(),
         })
     }
