@@ -3,7 +3,6 @@
 //! are in the key; what is wrong is named with the program; and nothing of a failure stays.
 use std::fs;
 
-use rustix::process::Signal;
 use serde_json::Value;
 use warploom_test_support::process::start;
 use warploom_test_support::repository;
@@ -11,7 +10,7 @@ use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::store_view::folder;
 
 use crate::{
-    own_orders::{assert_fails, assert_nothing_left},
+    own_orders::{assert_fails, assert_nothing_left, assert_signalled},
     pipeline::each,
 };
 
@@ -235,23 +234,8 @@ fn what_is_wrong_is_named_with_the_program() {
 /// The guard between is also in the stage's own binary.
 #[test]
 fn a_signal_reaches_the_program() {
-    for program in ["warploom", "warploom-ingest"] {
+    for binary in ["warploom", "warploom-ingest"] {
         let script = Script::new();
-        script.write(
-            "trap 'echo stopped > stopped; exit 1' TERM\necho half > \"$WARPLOOM_OUTPUT/half\"\n\
-             echo begun > begun\nwhile :; do sleep 0.05; done\n",
-        );
-        let (begun, stopped) = (script.sandbox.path("begun"), script.sandbox.path("stopped"));
-        let action: &[&str] = if program == "warploom" { &["pipeline"] } else { &[] };
-        let command = script.sandbox.command(program, &script.recipe.arguments(action));
-        let running = start(command).until("it runs", || begun.exists());
-        running.signal(Signal::TERM);
-        running.wait().expect(75);
-        let told = (0..200).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            stopped.exists()
-        });
-        assert!(told, "the program did not get the signal");
-        assert_nothing_left(&script.sandbox, "graph");
+        assert_signalled(binary, &script.sandbox, &script.recipe, "graph");
     }
 }

@@ -185,10 +185,6 @@ impl Script {
     fn fails(&self, text: &str, words: &[&str]) {
         assert_fails(&self.sandbox, &self.recipe, "permutation", text, words);
     }
-
-    fn leaves_nothing(&self) {
-        assert_nothing_left(&self.sandbox, "permutation");
-    }
 }
 
 /// A script `own.sh` that fails with these words, and leaves nothing of a kind.
@@ -201,6 +197,27 @@ pub(crate) fn assert_fails(
 ) {
     sandbox.write("own.sh", text);
     sandbox.front("pipeline", recipe, &[]).expect(1).says(words);
+    assert_nothing_left(sandbox, kind);
+}
+
+/// A program of one's own that `binary` runs gets the signal that ends it, and leaves nothing.
+pub(crate) fn assert_signalled(binary: &str, sandbox: &Sandbox, recipe: &Recipe, kind: &str) {
+    sandbox.write(
+        "own.sh",
+        "trap 'echo stopped > stopped; exit 1' TERM\necho half > \"$WARPLOOM_OUTPUT/half\"\n\
+         echo begun > begun\nwhile :; do sleep 0.05; done\n",
+    );
+    let (begun, stopped) = (sandbox.path("begun"), sandbox.path("stopped"));
+    let action: &[&str] = if binary == "warploom" { &["pipeline"] } else { &[] };
+    let running = start(sandbox.command(binary, &recipe.arguments(action)));
+    let running = running.until("it runs", || begun.exists());
+    running.signal(Signal::TERM);
+    running.wait().expect(75);
+    let told = (0..200).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        stopped.exists()
+    });
+    assert!(told, "the program did not get the signal");
     assert_nothing_left(sandbox, kind);
 }
 
@@ -281,20 +298,7 @@ fn a_program_that_fails_leaves_nothing() {
 #[test]
 fn a_signal_reaches_the_program() {
     let script = Script::new();
-    script.write(
-        "trap 'echo stopped > stopped; exit 1' TERM\necho half > \"$WARPLOOM_OUTPUT/half\"\n\
-         echo begun > begun\nwhile :; do sleep 0.05; done\n",
-    );
-    let (begun, stopped) = (script.sandbox.path("begun"), script.sandbox.path("stopped"));
-    let running = script.sandbox.begin(&script.recipe, &[]).until("it runs", || begun.exists());
-    running.signal(Signal::TERM);
-    running.wait().expect(75);
-    let told = (0..200).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        stopped.exists()
-    });
-    assert!(told, "the program did not get the signal");
-    script.leaves_nothing();
+    assert_signalled("warploom", &script.sandbox, &script.recipe, "permutation");
 }
 
 /// What a program has started, and programs that do not listen, end with Warploom, also where it is
