@@ -1,6 +1,6 @@
 //! sparse_product: products with sparse features (SpMM), with dropout of the values.
 //!
-//! `sparse_product`            `out = dropout(features) @ right^T`, right `[columns of out, features]`
+//! `sparse_product`            `out = dropout(features) @ right^T`, `[columns of out, features]`
 //! `sparse_product_over_rows`  `out = left^T @ dropout(features)`: the gradient of that weight
 //!
 //! promises  values are added in the order of the row (of the column, for the gradient), so that

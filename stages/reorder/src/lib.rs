@@ -188,7 +188,7 @@ fn link_unchanged_csr(
     artifact: &Artifact,
     csr: &Csr,
 ) -> Result<(), StageError> {
-    for name in csr::FILES.iter().filter(|name| artifact.has(name)) {
+    for name in csr::files().filter(|name| artifact.has(name)) {
         outputs.share(Kind::Csr, name, &artifact.file(name))?;
     }
     csr::record_counts(outputs, csr.nodes() as u64, csr.edges() as u64, csr.types.is_some());

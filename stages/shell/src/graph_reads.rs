@@ -175,5 +175,5 @@ pub fn known_name(name: &str) -> Option<&'static str> {
     let [walked_in, walked_out] = WALK_FILES;
     let rows = UNITS_FILES.into_iter().chain(EDGES_FILES).chain(walked_in).chain(walked_out);
     let groups = GROUP_FILES.into_iter().chain(SPAN_FILES);
-    csr::FILES.into_iter().chain(rows).chain(groups).find(|known| *known == name)
+    csr::files().chain(rows).chain(groups).find(|known| *known == name)
 }

@@ -7,7 +7,7 @@
 use warploom_contract::{
     Kind, Names, Reads,
     kinds::{
-        csr::{self, IN_FILES, OUT_FILES, TYPES_FILE},
+        csr::{self, TYPES_FILE},
         graph, partition, permutation,
         plan::{self, GraphFiles},
         profile,
@@ -18,15 +18,6 @@ use warploom_spec::{Method, PartitionSpec, RunSpec, Scheme};
 
 use crate::graph_reads;
 
-/// Neighbours in both directions, without weights, relations and graphs.
-const NEIGHBOURS: [&str; 6] = [
-    IN_FILES.offsets,
-    IN_FILES.neighbours,
-    IN_FILES.edges,
-    OUT_FILES.offsets,
-    OUT_FILES.neighbours,
-    OUT_FILES.edges,
-];
 /// Features of nodes, of every kind.
 const FEATURES: &str = "features*";
 
@@ -75,7 +66,7 @@ fn program_inputs(kind: Kind) -> Reads {
             .into(),
             ..Reads::default()
         },
-        Kind::Csr => Reads { files: csr::FILES.into(), ..Reads::default() },
+        Kind::Csr => Reads { files: Names(csr::files().collect()), ..Reads::default() },
         Kind::Profile => {
             let files = [profile::PROFILE_FILE, profile::DEGREES_FILE];
             Reads { files: files.into(), ..Reads::default() }
@@ -99,7 +90,7 @@ pub fn partition_inputs(kind: Kind, spec: &PartitionSpec) -> Reads {
     let graphs = has(&[Scheme::PackedGraphs]).then_some("graphs.arrow");
     match kind {
         Kind::Csr => Reads {
-            files: Names(NEIGHBOURS.into_iter().chain(typed).chain(graphs).collect()),
+            files: Names(csr::NEIGHBOUR_FILES.into_iter().chain(typed).chain(graphs).collect()),
             ..Reads::default()
         },
         _ => Reads::default(),

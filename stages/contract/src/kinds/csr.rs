@@ -240,18 +240,22 @@ pub const TYPES_FILE: &str = "types.arrow";
 /// The fact that says whether edges have relations.
 pub const TYPED: &str = "typed";
 
-/// Names of all files that a csr may have.
-pub const FILES: [&str; 9] = [
+/// Neighbours in both directions, without weights, relations and graphs.
+pub const NEIGHBOUR_FILES: [&str; 6] = [
     IN_FILES.offsets,
     IN_FILES.neighbours,
     IN_FILES.edges,
     OUT_FILES.offsets,
     OUT_FILES.neighbours,
     OUT_FILES.edges,
-    WEIGHTS_FILE,
-    TYPES_FILE,
-    "graphs.arrow",
 ];
+/// The other files that a csr may have.
+pub const OTHER_FILES: [&str; 3] = [WEIGHTS_FILE, TYPES_FILE, "graphs.arrow"];
+
+/// Names of all files that a csr may have.
+pub fn files() -> impl Iterator<Item = &'static str> {
+    NEIGHBOUR_FILES.into_iter().chain(OTHER_FILES)
+}
 
 impl Csr {
     /// Maps the files of an artifact.
@@ -425,7 +429,7 @@ fn open_parts(files: &Files<'_>) -> Result<Csr, StageError> {
 
 /// Schema and invariants.
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
-    for name in &FILES[..6] {
+    for name in NEIGHBOUR_FILES {
         need_file(directory, manifest, name)?;
     }
     let (nodes, edges) =
@@ -531,7 +535,7 @@ mod tests {
             (Some(&[0, 1][..]), false, false)
         );
         let neighbours =
-            whole.restricted(&Reads { files: Names(FILES[..6].to_vec()), ..Reads::default() });
+            whole.restricted(&Reads { files: Names(NEIGHBOUR_FILES.to_vec()), ..Reads::default() });
         let csr = Csr::open(&neighbours).unwrap();
         assert!(!csr.weights.is_some() && !csr.graphs.is_some(), "the graph has none");
         assert!(std::panic::catch_unwind(|| csr.types.is_some()).is_err());
