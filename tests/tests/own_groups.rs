@@ -10,7 +10,7 @@ use warploom_test_support::store_view::folder;
 
 use crate::{
     group_readers::write_own_groups,
-    own_orders::{assert_fails, assert_nothing_left, assert_signalled},
+    own_orders::{assert_fails, assert_signalled},
     pipeline::each,
 };
 
