@@ -217,8 +217,8 @@ impl ClaimObserver {
         }
     }
 
-    /// Removes a stale claim. Of several that try, the one does that holds the claim on removing it:
-    /// else one might remove what another has made in its place.
+    /// Removes a stale claim. Of several processes, the one that holds the claim on removing it
+    /// does: otherwise one might remove what another has made in its place.
     fn steal(&mut self, stale: &Holder) -> io::Result<Theft> {
         let name = format!("{}{THEFT}", self.name);
         let path = self.folder.join(&name);
