@@ -37,6 +37,8 @@ pub struct DevicePlan {
     /// For training: the kernels of early stopping and best checkpoint, if used; none if parameters
     /// are too large to be stored twice.
     pub watch: Vec<Kernel>,
+    /// For each loop, the kernels that end a superstep, in the order in which they run.
+    pub loops: Vec<Vec<Kernel>>,
     /// Buffers that are never materialised: their readers compute them.
     pub unmade: Vec<BufferName>,
     /// How many rows of a walk have several blocks, a block or a warp each, for walks whose degrees
@@ -50,9 +52,10 @@ impl DevicePlan {
         self.kernels().flat_map(|kernel| &kernel.arguments)
     }
 
-    /// All its kernels: those of launches, then those between epochs.
+    /// All its kernels: those of launches, then those between epochs and supersteps.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        self.launches.iter().flatten().chain(&self.clockwork).chain(&self.watch)
+        let between = self.clockwork.iter().chain(&self.watch).chain(self.loops.iter().flatten());
+        self.launches.iter().flatten().chain(between)
     }
 
     /// The walks that some kernel divides into tiers, each with its cut.
@@ -389,6 +392,8 @@ pub enum Argument {
     Watches,
     /// The best checkpoint of the parameter of this number.
     Kept(usize),
+    /// Where a loop is: `supersteps::LoopState`.
+    Supersteps,
 }
 
 impl Argument {

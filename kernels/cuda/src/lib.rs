@@ -40,6 +40,7 @@ mod source_text;
 mod sparse_features;
 mod statement_text;
 mod statements;
+pub mod supersteps;
 mod tensor_core_products;
 mod tensor_core_shapes;
 mod tiers;
@@ -225,6 +226,7 @@ pub fn decide(
     let twins = shared_read_sums::find_second_outers(list, target, &joined);
     let shares = launch_walk::find_softmax_exponentials(list, target);
     let beside = shared_read_sums::find_shared_sums(list, target, &joined, &twins);
+    let are_repeated = supersteps::superstep_launches(list);
     let (mut elsewhere, mut drafts) = (BTreeMap::new(), Vec::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let mut unit = Unit {
@@ -245,6 +247,9 @@ pub fn decide(
             schedules: BTreeSet::new(),
         };
         unit.decide().map_err(|refused| NoKernel { launch: launch.name.clone(), ..refused })?;
+        if are_repeated[number] {
+            unit.draft.kernels.iter_mut().for_each(KernelDraft::end_with_loop);
+        }
         let kernels = unit.draft.kernels.iter().map(|draft| {
             let name = unit.name(draft.suffix);
             plan.writes.insert(name.clone(), draft.parameters.written());
@@ -259,6 +264,8 @@ pub fn decide(
         plan.clockwork = epoch_clock::clock_kernel(kind, columns);
         plan.watch = training_control::watch_kernels(list, target.bytes_per_real);
     }
+    plan.loops = supersteps::loop_kernels(list, target.bytes_per_real, target.processors);
+    plan.scratch_bytes = plan.scratch_bytes.max(supersteps::scratch_bytes(&plan.loops));
     Ok(DecidedKernels { plan, target, drafts })
 }
 
@@ -266,7 +273,7 @@ impl DecidedKernels {
     /// Prints the source of the list that they were decided for. Kernels of equal text are one.
     pub fn render(self, list: &LaunchList) -> Emitted {
         let DecidedKernels { mut plan, target, drafts } = self;
-        let mut source = SourceText::new(opening(target));
+        let mut source = SourceText::new(opening(target) + supersteps::opening(list));
         for (number, (launch, draft)) in list.launches().into_iter().zip(&drafts).enumerate() {
             source.add_launch(list, number, launch, draft, &mut plan.launches[number]);
         }
@@ -278,6 +285,7 @@ impl DecidedKernels {
             source.push(epoch_clock::CLOCKWORK);
             source.push(&training_control::watch_source(list, kind, columns, &plan.watch));
         }
+        source.push(&supersteps::source(list, target.bytes_per_real, target.processors));
         Emitted { source: source.finish(), plan }
     }
 }

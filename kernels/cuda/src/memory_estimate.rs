@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use super::{
-    Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loss_of, training_control,
+    Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loss_of, supersteps,
+    training_control,
 };
 use warploom_ir::Direction;
 use warploom_launch::{Buffer, BufferName, Element, GraphFacts, LaunchList, MADE, Role, Rows};
@@ -267,6 +268,7 @@ impl SizeCounts {
             }
             Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
             Argument::Watches => 2 * training_control::BYTES as u64,
+            Argument::Supersteps => supersteps::BYTES as u64,
             Argument::Buffer(_)
             | Argument::Count(..)
             | Argument::Number(_)

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::kernel_parameters::Parameters;
-use super::{Blocks, Kernel, THREADS};
+use super::{Argument, Blocks, Kernel, THREADS};
 use warploom_launch::{Launch, LaunchList, Operation};
 
 /// What allows a body to be printed. Whoever decides has none.
@@ -32,6 +32,8 @@ pub(super) struct KernelDraft {
     /// Whether its body itself waits for the preceding kernels, where it needs their results. If
     /// not, the kernel waits at its start.
     pub waits: bool,
+    /// Whether it does nothing once the loop that it is part of has ended.
+    pub ends_with_loop: bool,
     pub threads: u32,
     /// Minimum resident blocks per SM (`__launch_bounds__`).
     pub resident: u32,
@@ -54,11 +56,18 @@ impl KernelDraft {
             tables: Vec::new(),
             body: Box::new(body),
             waits: false,
+            ends_with_loop: false,
             threads: THREADS,
             resident: 1,
             grid,
             shared_bytes: 0,
         }
+    }
+
+    /// Makes it part of a superstep, which does nothing once its loop has ended.
+    pub fn end_with_loop(&mut self) {
+        self.ends_with_loop = true;
+        self.parameters.push("const Supersteps* __restrict__ supersteps", Argument::Supersteps);
     }
 
     /// How it is launched, under this name.
@@ -136,7 +145,11 @@ impl SourceText {
         let KernelDraft { maker, threads, waits, resident, .. } = kernel;
         let body = kernel.body.text(&self.printer);
         let tables = table_definitions(&kernel.tables);
-        let waits = if *waits { "" } else { "after_others();\n" };
+        let waits = match (kernel.ends_with_loop, *waits) {
+            (true, _) => "after_others();\nif (supersteps->ended) return;\n",
+            (false, true) => "",
+            (false, false) => "after_others();\n",
+        };
         let resident = match resident {
             few @ ..=2 => few.to_string(),
             many => format!("ON_HOPPER({many})"),

@@ -5,7 +5,7 @@
 //! never     checks shapes (`validate`) or sizes (`cost`)
 use std::borrow::Cow;
 
-use super::{Body, BufferName, Launch, LaunchList, Operation, Schedule};
+use super::{Body, BufferName, Launch, LaunchList, Loop, Operation, Schedule};
 
 /// Name of the buffer that holds a parameter.
 pub fn parameter_buffer(parameter: &str) -> BufferName {
@@ -33,6 +33,14 @@ impl LaunchList {
                     .flat_map(|repeated| repeated.prepare.iter().chain(&repeated.superstep));
                 loops.chain(&iterate.finish).collect()
             }
+        }
+    }
+
+    /// Its loops, in order; none of a training.
+    pub fn loops(&self) -> &[Loop] {
+        match &self.body {
+            Body::Iterate(iterate) => &iterate.loops,
+            Body::Train(_) => &[],
         }
     }
 }

@@ -222,6 +222,8 @@ rows! {
     best_parameter_bytes: u64,
     best_copy_elements: u64,
     best_copy_blocks: u64,
+    commit_elements: u64,
+    commit_blocks_of_processor: u32,
     epochs_per_graph: usize,
     pinned_state_bytes: u64,
     readback_gap_bytes: u64,

@@ -20,6 +20,7 @@ use crate::{
 
 // How a device writes what it counts and decides is fixed by the kernels that do it.
 pub use warploom_cuda::epoch_clock::{SLOTS as BATCH_EPOCHS_MOST, counts_of_part};
+pub use warploom_cuda::supersteps::LoopEnd;
 pub use warploom_cuda::training_control::{self, TrainingState};
 
 /// Why the execution ended early.
@@ -128,8 +129,11 @@ pub trait Backend<T: Precision>: std::fmt::Debug {
     /// Epochs that run ahead of the host; none if the host has to run each.
     fn pipelined_epochs(&mut self) -> Option<&mut dyn PipelinedEpochs<T>>;
 
-    /// Loops of supersteps; none if the device runs none.
+    /// Loops whose supersteps the host runs one by one; none if the device runs them.
     fn supersteps(&mut self) -> Option<&mut dyn Supersteps<T>>;
+
+    /// Loops whose supersteps run ahead of the host; none if the host has to run each.
+    fn device_loops(&mut self) -> Option<&mut dyn DeviceLoops<T>>;
 
     /// Runs a part of the list.
     fn run(&mut self, part: Part, pass: Pass, stop: &StopFlag) -> Result<(), Halt> {
@@ -202,6 +206,33 @@ pub trait PipelinedEpochs<T: Precision> {
 
     /// Drops the oldest batch.
     fn drop_oldest(&mut self);
+}
+
+/// What supersteps that ran ahead of the host came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoopProgress {
+    /// Supersteps that were done.
+    pub done: u64,
+    /// What the last of them changed.
+    pub change: Change,
+    /// Why the loop has ended, if it has.
+    pub end: LoopEnd,
+}
+
+/// The loops of a list, whose conditions the device tests.
+pub trait DeviceLoops<T: Precision> {
+    /// Puts the states of a loop of the host where launches read them.
+    fn put_states(&mut self, number: usize) -> Result<(), StageError>;
+
+    /// Begins a loop.
+    fn begin_loop(&mut self, number: usize) -> Result<(), StageError>;
+
+    /// Runs further supersteps of it: until it has ended, at most so many, and fewer where they take
+    /// long.
+    fn run_supersteps(&mut self, number: usize, most: u64) -> Result<LoopProgress, StageError>;
+
+    /// Fetches the states of this loop and of all before it.
+    fn fetch_states(&mut self, number: usize) -> Result<(), StageError>;
 }
 
 /// The loops of a list, superstep by superstep.

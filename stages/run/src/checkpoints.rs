@@ -110,6 +110,11 @@ impl<'a> Checkpoints<'a> {
         Ok(None)
     }
 
+    /// The steps that may be done before a save by their number is due; at least one.
+    pub fn steps_until_due(&self, done: u64) -> u64 {
+        self.every_steps.map_or(u64::MAX, |every| every.saturating_sub(done % every).max(1))
+    }
+
     /// Whether a save is due after so many steps. By time, none is due while one is written.
     pub fn is_due(&mut self, done: u64) -> bool {
         signals::record_steps_done(done);

@@ -24,7 +24,10 @@ use warploom_ir::{Direction, Op, Type};
 use warploom_launch::{Dropout, LaunchList, Rows, StopCondition};
 
 use crate::{
-    backend::{Backend, Change, Counts, DeviceMemory, Halt, PassTime, PipelinedEpochs, Supersteps},
+    backend::{
+        Backend, Change, Counts, DeviceLoops, DeviceMemory, Halt, PassTime, PipelinedEpochs,
+        Supersteps,
+    },
     buffers::{Banks, Buffers, Place},
     host_state::HostState,
     inputs::input_data::Data,
@@ -142,6 +145,10 @@ impl<T: Precision> Backend<T> for CpuBackend<T> {
 
     fn supersteps(&mut self) -> Option<&mut dyn Supersteps<T>> {
         Some(self)
+    }
+
+    fn device_loops(&mut self) -> Option<&mut dyn DeviceLoops<T>> {
+        None
     }
 }
 

@@ -11,6 +11,7 @@ mod edge_order;
 mod graph_branches;
 mod kernel_arguments;
 mod pipelined_epochs;
+mod supersteps;
 
 use std::collections::BTreeMap;
 
@@ -74,6 +75,12 @@ pub struct GpuExecutor {
     clockwork: Vec<KernelCall>,
     /// The calls that decide by a measurement.
     watch: Vec<KernelCall>,
+    /// The calls that end a superstep of each loop.
+    loops: Vec<Vec<KernelCall>>,
+    /// CUDA graphs of supersteps, by loop and number of supersteps.
+    superstep_graphs: BTreeMap<(usize, u64), Graph>,
+    /// The batches of the current loop.
+    batches: supersteps::LoopBatches,
     /// CUDA graphs of epochs (measurement and update), by number of epochs and whether something is
     /// decided between them.
     epochs: BTreeMap<(usize, bool), Graph>,
@@ -154,6 +161,8 @@ impl GpuExecutor {
                 .collect::<Result<Vec<KernelCall>, StageError>>()
         };
         let (clockwork, watch) = (calls_of(&emitted.clockwork)?, calls_of(&emitted.watch)?);
+        let loops =
+            emitted.loops.iter().map(|kernels| calls_of(kernels)).collect::<Result<_, _>>()?;
         let kernels = kernels.kernels;
         let dense = dense_feature_rows(list, &layout, data);
         let mut executor = GpuExecutor {
@@ -167,6 +176,9 @@ impl GpuExecutor {
             branch_roles,
             clockwork,
             watch,
+            loops,
+            superstep_graphs: BTreeMap::new(),
+            batches: supersteps::LoopBatches::default(),
             epochs: BTreeMap::new(),
             readback: ReadbackBuffers::default(),
             graphs: BTreeMap::new(),

@@ -6,6 +6,7 @@
 //!           `run.allow_unconverged` is set)
 //! limits    all state between supersteps is in the commits: a checkpoint holds those of the
 //!           current loop and of all earlier ones
+mod device_loops;
 pub mod frontier;
 
 use std::time::Instant;
@@ -113,6 +114,11 @@ impl<T: Precision> Iteration<'_, T> {
             self.run_part(Part::Before(number), checkpoints, None)?;
             if let Some(saved) = &saved {
                 restore_loop(self.backend.host_mut(), saved, number);
+                if number <= first
+                    && let Some(loops) = self.backend.device_loops()
+                {
+                    loops.put_states(number)?;
+                }
             }
             if number >= first {
                 // At the bound, the rest of the list is still computed, from the states as they
@@ -169,6 +175,10 @@ impl<T: Precision> Iteration<'_, T> {
     /// Runs a loop by its shortcut algorithm, if it has one that applies; a loop resumed from a
     /// checkpoint continues in supersteps.
     fn try_shortcut(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
+        if self.backend.device_loops().is_some() {
+            self.courses.push(SUPERSTEPS.to_owned());
+            return Ok(false);
+        }
         let (begun, stop) = (Instant::now(), self.context.stop);
         let taken = if resumed || !memory_budget::uses_shortcuts(self.spec) {
             None
@@ -207,10 +217,13 @@ impl<T: Precision> Iteration<'_, T> {
         number: usize,
         checkpoints: &mut Checkpoints,
     ) -> Result<bool, StageError> {
+        if self.backend.device_loops().is_some() {
+            return self.run_on_device(number, checkpoints);
+        }
         let repeated = self.backend.host().program.loops[number].clone();
         let until = &repeated.until;
         let mut frontier = Frontier::from_loop(self.backend.host(), &repeated);
-        let mut last = None;
+        let mut last = Change::default();
         while self.loop_supersteps() < self.spec.max_supersteps {
             let begun = Instant::now();
             let only = frontier.as_ref().and_then(Frontier::runs);
@@ -229,7 +242,7 @@ impl<T: Precision> Iteration<'_, T> {
             }
             self.supersteps()?.commit(number);
             self.done += 1;
-            last = Some(change);
+            last = change;
             self.seconds.push(begun.elapsed().as_secs_f64());
             self.context.progress.advance(1);
             self.context.progress.note(&describe_change(until, &change));
@@ -242,16 +255,7 @@ impl<T: Precision> Iteration<'_, T> {
                 });
             }
         }
-        if !self.spec.allow_unconverged {
-            let of_several = (self.backend.host().program.loops.len() > 1).then_some(number);
-            return Err(not_converged_error::<T>(
-                until,
-                &last.unwrap_or_default(),
-                self.loop_supersteps(),
-                of_several,
-            ));
-        }
-        Ok(false)
+        self.end_unconverged(number, until, &last)
     }
 
     fn supersteps(&mut self) -> Result<&mut dyn Supersteps<T>, StageError> {

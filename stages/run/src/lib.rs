@@ -177,14 +177,14 @@ fn execute_plan<T: Precision>(
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
-    let needs = if memory_budget::uses_shortcuts(spec) {
+    let kernels = (request.device.kind == warploom_device::Kind::Cuda)
+        .then(|| kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list))
+        .transpose()?;
+    let needs = if kernels.is_none() && memory_budget::uses_shortcuts(spec) {
         Needs::with_shortcuts(list)
     } else {
         Needs::from_list(list)
     };
-    let kernels = (request.device.kind == warploom_device::Kind::Cuda)
-        .then(|| kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list))
-        .transpose()?;
     let loading = Phase::begin(context.progress, "loading inputs", 0, "steps");
     let needs = DataNeeds::new(needs, kernels.as_deref());
     let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;

@@ -114,9 +114,7 @@ fn decide_on_sample(
 ) -> Option<Result<(), StageError>> {
     let sample = Data { lanes: true, bytes_per_real: program::bytes_per_real(run.dtype), ..sample };
     let traced = program.try_trace(&sample).ok()?;
-    if let Err(refused) =
-        program::refuse_on_gpu(!traced.gir.loops.is_empty(), run.dtype, program.entry)
-    {
+    if let Err(refused) = program::refuse_on_gpu(run.dtype) {
         return Some(Err(refused));
     }
     let (training, inferring) = (

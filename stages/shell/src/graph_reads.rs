@@ -30,9 +30,10 @@ pub fn run_reads(
         partition: owned(&partition_files(needs, kernels, division)),
     };
     let by_supersteps = files(Needs::from_list(list));
-    let with_shortcuts = files(Needs::with_shortcuts(list));
+    // A GPU takes none.
+    let with_shortcuts = kernels.is_none().then(|| files(Needs::with_shortcuts(list)));
     RunReads {
-        with_shortcuts: Some(with_shortcuts).filter(|files| *files != by_supersteps),
+        with_shortcuts: with_shortcuts.filter(|files| *files != by_supersteps),
         by_supersteps,
     }
 }

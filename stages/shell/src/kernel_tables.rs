@@ -36,9 +36,13 @@ pub fn to_tables(
         kernels.iter().map(move |kernel| (number as u32, Part::Launch, kernel))
     });
     let of_part = |part| move |kernel| (0, part, kernel);
+    let of_loops = emitted.loops.iter().enumerate().flat_map(|(number, kernels)| {
+        kernels.iter().map(move |kernel| (number as u32, Part::Loop, kernel))
+    });
     let kernels = of_launches
         .chain(emitted.clockwork.iter().map(of_part(Part::Clock)))
         .chain(emitted.watch.iter().map(of_part(Part::Watch)))
+        .chain(of_loops)
         .map(|(launch, part, kernel)| {
             Ok(KernelRow {
                 launch,
@@ -101,6 +105,7 @@ fn from_tables(
         scratch_bytes: facts.scratch_bytes,
         scratch_aside_bytes: facts.scratch_off_path_bytes,
         unmade: facts.unstored.clone(),
+        loops: vec![Vec::new(); list.loops().len()],
         ..DevicePlan::default()
     };
     for (number, row) in tables.launches.iter().enumerate() {
@@ -138,6 +143,17 @@ fn from_tables(
             Part::Launch => planned.launches[row.launch as usize].push(kernel),
             Part::Clock => planned.clockwork.push(kernel),
             Part::Watch => planned.watch.push(kernel),
+            Part::Loop => match planned.loops.get_mut(row.launch as usize) {
+                Some(kernels) => kernels.push(kernel),
+                None => {
+                    let (expected, found) = (planned.loops.len(), row.launch);
+                    let what = format!(
+                        "row {number}: expected the end of one of {expected} loops, found loop \
+                         {found}"
+                    );
+                    return Err((kernels_file, what));
+                }
+            },
         }
     }
     planned.writes = writes;

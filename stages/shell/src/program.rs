@@ -16,7 +16,7 @@ use warploom_device::{Capability, Facts, Grid};
 use warploom_ir::{Data, Half};
 use warploom_language::syntax::{Diagnostic, Severity};
 use warploom_language::trace::{self, Traced};
-use warploom_launch::{Body, LaunchList};
+use warploom_launch::LaunchList;
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
 
 use crate::stage_errors::mistake_error;
@@ -196,30 +196,22 @@ pub fn decide_for_gpu(
     asked: &GpuRequest,
     device: &Facts,
 ) -> Result<DecidedKernels, StageError> {
-    let has_loops = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
-    refuse_on_gpu(has_loops, asked.dtype, asked.program)?;
+    refuse_on_gpu(asked.dtype)?;
     let target = gpu_target(bytes_per_real(asked.dtype), asked.matmul, asked.order, device)?;
     warploom_cuda::decide(list, target, asked.groups).map_err(|refused| no_kernel_error(&refused))
 }
 
 /// Refuses what this version supports on the CPU only.
-pub fn refuse_on_gpu(has_loops: bool, dtype: Dtype, program: &str) -> Result<(), StageError> {
-    let refuse = |what: String| {
-        Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"))
-    };
-    if has_loops {
-        return refuse(format!(
-            "`{program}` runs in supersteps, which this version supports on the CPU only"
-        ));
+pub fn refuse_on_gpu(dtype: Dtype) -> Result<(), StageError> {
+    if half_format(dtype).is_none() {
+        return Ok(());
     }
-    if half_format(dtype).is_some() {
-        return refuse(format!(
-            "`run.dtype: {}` is supported on the CPU only in this version; a GPU computes in `f32` \
-             and `f64`",
-            dtype.name()
-        ));
-    }
-    Ok(())
+    let what = format!(
+        "`run.dtype: {}` is supported on the CPU only in this version; a GPU computes in `f32` and \
+         `f64`",
+        dtype.name()
+    );
+    Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"))
 }
 
 /// Emits the CUDA source of a list, for floats of so many bytes; launches use these neighbour

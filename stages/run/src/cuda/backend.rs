@@ -2,7 +2,7 @@
 //!
 //! promises  host buffers hold inputs, and what was fetched or put last; batches of epochs are read
 //!           in the order in which they were enqueued
-//! never     runs a loop of supersteps: their plans are for a CPU
+//! never     tests the condition of a loop on the host
 use std::collections::VecDeque;
 
 use warploom_contract::{Context, StageError, progress::StopFlag};
@@ -12,8 +12,8 @@ use warploom_launch::{Buffer, LaunchList, Role, parameter_buffer};
 use super::{GpuExecutor, GpuPlan, pipelined_epochs::BatchInFlight};
 use crate::{
     backend::{
-        Backend, BatchReport, Counts, DeviceMemory, EpochBatch, Halt, PassTime, PipelinedEpochs,
-        Supersteps,
+        Backend, BatchReport, Counts, DeviceLoops, DeviceMemory, EpochBatch, Halt, LoopProgress,
+        PassTime, PipelinedEpochs, Supersteps,
     },
     buffers::Place,
     cpu,
@@ -165,6 +165,45 @@ impl<T: Precision> Backend<T> for CudaBackend<T> {
     fn supersteps(&mut self) -> Option<&mut dyn Supersteps<T>> {
         None
     }
+
+    fn device_loops(&mut self) -> Option<&mut dyn DeviceLoops<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Precision> DeviceLoops<T> for CudaBackend<T> {
+    fn put_states(&mut self, number: usize) -> Result<(), StageError> {
+        for (name, place) in state_buffers(&self.host, number) {
+            self.device.upload_buffer(&name, &self.host.buffers, place)?;
+        }
+        Ok(())
+    }
+
+    fn begin_loop(&mut self, _: usize) -> Result<(), StageError> {
+        self.device.begin_loop()
+    }
+
+    fn run_supersteps(&mut self, number: usize, most: u64) -> Result<LoopProgress, StageError> {
+        let steps = self.host.program.part(Part::Superstep(number));
+        self.device.run_supersteps(steps, number, most)
+    }
+
+    fn fetch_states(&mut self, number: usize) -> Result<(), StageError> {
+        for of_loop in 0..=number {
+            for (name, place) in state_buffers(&self.host, of_loop) {
+                self.device.download_buffer(&name, &mut self.host.buffers, place)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The states of a loop: their names, and where the host has them.
+fn state_buffers<T: Precision>(host: &HostState<T>, number: usize) -> Vec<(String, Place)> {
+    let commits = &host.program.loops[number].commits;
+    let is_state = |place: &Place| commits.iter().any(|(state, _)| state == place);
+    let places = host.program.places.iter().filter(|(_, place)| is_state(place));
+    places.map(|(name, place)| (name.clone(), *place)).collect()
 }
 
 impl<T: Precision> PipelinedEpochs<T> for CudaBackend<T> {

@@ -60,16 +60,19 @@ pub enum Part {
     Clock,
     /// Early stopping and the best checkpoint.
     Watch,
+    /// The end of a superstep; its launch is the number of the loop.
+    Loop,
 }
 
 impl Part {
-    const ALL: [Part; 3] = [Part::Launch, Part::Clock, Part::Watch];
+    const ALL: [Part; 4] = [Part::Launch, Part::Clock, Part::Watch, Part::Loop];
 
     fn name(self) -> &'static str {
         match self {
             Part::Launch => "launch",
             Part::Clock => "clock",
             Part::Watch => "watch",
+            Part::Loop => "loop",
         }
     }
 }

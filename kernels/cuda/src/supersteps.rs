@@ -1,0 +1,365 @@
+//! supersteps: the end of each superstep of a loop, on the device: how much it changed the states,
+//! whether the loop has ended, and the commit of the new values.
+//!
+//! promises  the condition of the loop, tested after each superstep, before its commit; changes are
+//!           added up in f64, in an order that the grid alone decides; supersteps that were
+//!           enqueued behind the one that ended the loop change nothing; a superstep that made a
+//!           NaN is not committed, so that its cause can be looked for
+//! never     asks the host: it reads the state when it likes to
+//! limits    states are copied, at 2 reads and a write of each element a superstep
+use std::fmt::Write;
+
+use super::{Argument, Blocks, Kernel, THREADS, TICKETS};
+use warploom_launch::{Buffer, Commit, Element, LaunchList, Loop, StopCondition};
+use warploom_tuning as tuning;
+
+/// Where a loop is, as it is stored on the device.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LoopState {
+    /// Supersteps that were done since the state was last set.
+    pub done: u64,
+    /// Elements that the last superstep changed; vertices that are active, for such a condition.
+    pub changed: u64,
+    /// The sum of absolute changes of the last superstep.
+    pub summed: f64,
+    /// Why no further superstep is done.
+    pub end: LoopEnd,
+}
+
+/// Why a loop has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoopEnd {
+    /// It has not.
+    #[default]
+    Running,
+    /// Its condition was met.
+    Met,
+    /// The last superstep made a NaN, and was not committed.
+    NotANumber,
+}
+
+/// Bytes of a `LoopState` on the device.
+pub const BYTES: usize = 32;
+
+impl LoopState {
+    /// The state, read back.
+    pub fn from_bytes(bytes: &[u8; BYTES]) -> LoopState {
+        let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]));
+        LoopState {
+            done: word(0),
+            changed: word(8),
+            summed: f64::from_bits(word(16)),
+            end: match word(24) as u32 {
+                0 => LoopEnd::Running,
+                1 => LoopEnd::Met,
+                _ => LoopEnd::NotANumber,
+            },
+        }
+    }
+}
+
+/// The struct of `LoopState`, and what is changed by two elements.
+const OPENING: &str = "
+// Where a loop is: supersteps done, what the last one changed, why the loop has ended (0: it has
+// not), and whether the last superstep is committed.
+struct Supersteps { unsigned long long done, changed; double summed; unsigned ended, commits; };
+struct Change { double summed; unsigned long long changed; };
+// Equal elements have change 0, infinities too; a NaN differs from everything but a NaN, and makes
+// the sum NaN.
+__device__ __forceinline__ void compare(Change& change, const real before, const real after) {
+if (before == after) return;
+change.changed += before == before || after == after;
+change.summed += fabs((double)before - (double)after);
+}
+__device__ __forceinline__ void compare(Change& change, const whole before, const whole after) {
+if (before == after) return;
+change.changed++;
+change.summed += (double)(before > after ? (offset_t)before - (offset_t)after : (offset_t)after - (offset_t)before);
+}
+// The sum over a block, at its first thread.
+__device__ __forceinline__ void add_up(Change& change) {
+__shared__ Change of_warp[32];
+UNROLL for (int distance = 16; distance > 0; distance /= 2) {
+change.summed += __shfl_down_sync(FULL, change.summed, distance);
+change.changed += __shfl_down_sync(FULL, change.changed, distance);
+}
+__syncthreads();
+if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = change;
+__syncthreads();
+if (threadIdx.x == 0) for (unsigned warp = 1; warp < blockDim.x / 32; warp++) {
+change.summed += of_warp[warp].summed;
+change.changed += of_warp[warp].changed;
+}
+}
+";
+
+/// Measures the change of a superstep, and decides on the end of the loop.
+const CHANGE: &str = "
+extern \"C\" __global__ void @NAME@(Supersteps* __restrict__ supersteps, Change* parts, unsigned* ticket@DECLARED@) {
+after_others();
+__shared__ bool is_last;
+if (supersteps->ended) {
+if (blockIdx.x == 0 && threadIdx.x == 0) supersteps->commits = 0;
+return;
+}
+const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x, all = (offset_t)gridDim.x * blockDim.x;
+Change change = {0, 0};
+@COMPARED@add_up(change);
+if (threadIdx.x == 0) {
+parts[blockIdx.x] = change;
+__threadfence();
+is_last = atomicAdd(ticket, 1u) == gridDim.x - 1;
+}
+__syncthreads();
+if (!is_last) return;
+__threadfence();
+change = {0, 0};
+for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
+change.summed += __ldcg(&parts[part].summed);
+change.changed += __ldcg(&parts[part].changed);
+}
+add_up(change);
+if (threadIdx.x > 0) return;
+*ticket = 0;
+supersteps->done++;
+supersteps->summed = change.summed;
+supersteps->changed = change.changed;
+const bool is_number = change.summed == change.summed;
+supersteps->commits = is_number;
+supersteps->ended = !is_number ? 2 : @MET@ ? 1 : 0;
+}
+";
+
+/// Replaces states by their successors.
+const COMMIT: &str = "
+extern \"C\" __global__ void @NAME@(const Supersteps* __restrict__ supersteps@DECLARED@) {
+after_others();
+if (!supersteps->commits) return;
+const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x, all = (offset_t)gridDim.x * blockDim.x;
+@COPIED@}
+";
+
+/// For each launch of the list, whether it is part of a superstep.
+pub(super) fn superstep_launches(list: &LaunchList) -> Vec<bool> {
+    let of_loop = |repeated: &Loop| {
+        let prepare = std::iter::repeat_n(false, repeated.prepare.len());
+        prepare.chain(std::iter::repeat_n(true, repeated.superstep.len())).collect::<Vec<_>>()
+    };
+    let mut are_repeated: Vec<bool> = list.loops().iter().flat_map(of_loop).collect();
+    are_repeated.resize(list.launches().len(), false);
+    are_repeated
+}
+
+/// An array that a kernel reads, or writes: as many elements of a row as are compared, elements
+/// from one row to the next, and its declared type.
+struct Array<'a> {
+    buffer: &'a Buffer,
+    stride: u64,
+    real: &'static str,
+}
+
+impl Array<'_> {
+    fn find<'a>(list: &'a LaunchList, name: &str, bytes_per_real: u64) -> Array<'a> {
+        let of_name = list.buffers.iter().find(|buffer| buffer.name == *name);
+        let buffer = of_name.expect("a validated list declares what it commits");
+        let real = if buffer.element == Element::Real { "real" } else { "whole" };
+        Array { buffer, stride: buffer.stride(bytes_per_real), real }
+    }
+
+    /// The place of element `i`, without the padding of rows.
+    fn place(&self) -> String {
+        let (columns, stride) = (self.buffer.columns, self.stride);
+        if columns == stride {
+            return "i".to_owned();
+        }
+        format!("i / {columns} * {stride} + i % {columns}")
+    }
+}
+
+/// The states of a loop by the numbers of their commits, and what is added to a kernel for each.
+struct LoopArrays<'a> {
+    list: &'a LaunchList,
+    repeated: &'a Loop,
+    bytes_per_real: u64,
+}
+
+impl LoopArrays<'_> {
+    fn of<'a>(&'a self, name: &str) -> Array<'a> {
+        Array::find(self.list, name, self.bytes_per_real)
+    }
+
+    /// The commits whose change decides.
+    fn watched(&self) -> impl Iterator<Item = (usize, &Commit)> {
+        let is_watched = |state: &String| match &self.repeated.until {
+            StopCondition::ChangeAtMost(watched, _) => watched == state,
+            StopCondition::Unchanged(states) => states.contains(state),
+            StopCondition::Nowhere(_) => false,
+        };
+        let commits = self.repeated.commit.iter().enumerate();
+        commits.filter(move |(_, commit)| is_watched(&commit.state))
+    }
+
+    /// Blocks for the largest of these buffers.
+    fn blocks<'a>(&self, names: impl Iterator<Item = &'a String>, processors: u32) -> u32 {
+        let elements = |name: &String| {
+            let place = self.list.arena.place(name)?;
+            let width = if self.of(name).real == "real" { self.bytes_per_real } else { 8 };
+            Some(place.bytes / width)
+        };
+        let most = u64::from(processors * tuning::commit_blocks_of_processor());
+        let needed = names.filter_map(elements).max().unwrap_or(u64::MAX);
+        needed.div_ceil(tuning::commit_elements()).clamp(1, most) as u32
+    }
+
+    fn change(&self, number: usize, processors: u32) -> (Kernel, String) {
+        let mut arguments = vec![Argument::Supersteps, Argument::Scratch, Argument::Ticket];
+        let (mut declared, mut compared) = (String::new(), String::new());
+        for (index, commit) in self.watched() {
+            let array = self.of(&commit.state);
+            let (real, place, columns) = (array.real, array.place(), array.buffer.columns);
+            let _ = write!(
+                declared,
+                ", const {real}* __restrict__ state_{index}, const {real}* __restrict__ \
+                 next_{index}, const unsigned rows_{index}"
+            );
+            let _ = write!(
+                compared,
+                "for (offset_t i = first; i < (offset_t)rows_{index} * {columns}; i += all) {{\n\
+                 const offset_t at = {place};\n\
+                 compare(change, state_{index}[at], next_{index}[at]);\n}}\n"
+            );
+            arguments.push(Argument::Buffer(commit.state.clone()));
+            arguments.push(Argument::Buffer(commit.next.clone()));
+            arguments.push(Argument::RowCount(array.buffer.rows));
+        }
+        let mut met = "change.changed == 0".to_owned();
+        match &self.repeated.until {
+            StopCondition::ChangeAtMost(_, bound) if bound.is_finite() => {
+                met = format!("change.summed <= {bound:e}");
+            }
+            StopCondition::ChangeAtMost(_, bound) => met = (*bound > 0.0).to_string(),
+            StopCondition::Unchanged(_) => {}
+            StopCondition::Nowhere(active) => {
+                let array = self.of(active);
+                declared += ", const whole* __restrict__ active, const unsigned rows";
+                let _ = write!(
+                    compared,
+                    "for (offset_t i = first; i < (offset_t)rows * {}; i += all) \
+                     change.changed += active[{}] != 0;\n",
+                    array.buffer.columns,
+                    array.place()
+                );
+                arguments.push(Argument::Buffer(active.clone()));
+                arguments.push(Argument::RowCount(array.buffer.rows));
+            }
+        }
+        let name = format!("change_of_loop_{number}");
+        let text = CHANGE
+            .replace("@NAME@", &name)
+            .replace("@DECLARED@", &declared)
+            .replace("@COMPARED@", &compared)
+            .replace("@MET@", &met);
+        let states = self.watched().map(|(_, commit)| &commit.state);
+        let active = match &self.repeated.until {
+            StopCondition::Nowhere(active) => Some(active),
+            _ => None,
+        };
+        (kernel(name, arguments, self.blocks(states.chain(active), processors)), text)
+    }
+
+    fn commit(&self, number: usize, processors: u32) -> (Kernel, String) {
+        let mut arguments = vec![Argument::Supersteps];
+        let (mut declared, mut copied) = (String::new(), String::new());
+        for (index, commit) in self.repeated.commit.iter().enumerate() {
+            let array = self.of(&commit.state);
+            let (real, stride) = (array.real, array.stride);
+            let _ = write!(
+                declared,
+                ", {real}* __restrict__ state_{index}, const {real}* __restrict__ next_{index}, \
+                 const unsigned rows_{index}"
+            );
+            let _ = write!(
+                copied,
+                "for (offset_t i = first; i < (offset_t)rows_{index} * {stride}; i += all) \
+                 state_{index}[i] = next_{index}[i];\n"
+            );
+            arguments.push(Argument::Buffer(commit.state.clone()));
+            arguments.push(Argument::Buffer(commit.next.clone()));
+            arguments.push(Argument::RowCount(array.buffer.rows));
+        }
+        let name = format!("commit_of_loop_{number}");
+        let text = COMMIT
+            .replace("@NAME@", &name)
+            .replace("@DECLARED@", &declared)
+            .replace("@COPIED@", &copied);
+        let states = self.repeated.commit.iter().map(|commit| &commit.state);
+        (kernel(name, arguments, self.blocks(states, processors)), text)
+    }
+}
+
+fn kernel(name: String, arguments: Vec<Argument>, blocks: u32) -> Kernel {
+    Kernel {
+        name,
+        arguments,
+        blocks: Blocks::Fixed([blocks, 1, 1]),
+        threads: THREADS,
+        shared_bytes: 0,
+    }
+}
+
+/// The kernels that end a superstep of each loop, in the order in which they run, each with its
+/// text.
+fn ends(list: &LaunchList, bytes_per_real: u64, processors: u32) -> Vec<[(Kernel, String); 2]> {
+    let of_loop = |(number, repeated): (usize, &Loop)| {
+        let arrays = LoopArrays { list, repeated, bytes_per_real };
+        [arrays.change(number, processors), arrays.commit(number, processors)]
+    };
+    list.loops().iter().enumerate().map(of_loop).collect()
+}
+
+/// The kernels that end a superstep of each loop, in the order in which they run.
+pub(super) fn loop_kernels(
+    list: &LaunchList,
+    bytes_per_real: u64,
+    processors: u32,
+) -> Vec<Vec<Kernel>> {
+    let ends = ends(list, bytes_per_real, processors);
+    ends.into_iter().map(|pair| pair.map(|(kernel, _)| kernel).into()).collect()
+}
+
+/// Scratch that these kernels share.
+pub(super) fn scratch_bytes(loops: &[Vec<Kernel>]) -> u64 {
+    let blocks = |kernel: &Kernel| match kernel.blocks {
+        Blocks::Fixed([blocks, ..]) => u64::from(blocks),
+        _ => u64::from(TICKETS),
+    };
+    16 * loops.iter().flatten().map(blocks).max().unwrap_or(0)
+}
+
+/// What precedes the kernels of a list with loops.
+pub(super) fn opening(list: &LaunchList) -> &'static str {
+    if list.loops().is_empty() { "" } else { OPENING }
+}
+
+/// The source of the kernels that end supersteps.
+pub(super) fn source(list: &LaunchList, bytes_per_real: u64, processors: u32) -> String {
+    let ends = ends(list, bytes_per_real, processors);
+    ends.into_iter().flatten().map(|(_, text)| text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_of_a_loop_comes_back_from_its_bytes() {
+        let mut bytes = [0; BYTES];
+        assert_eq!(LoopState::from_bytes(&bytes), LoopState::default());
+        bytes[0] = 7;
+        bytes[9] = 1;
+        bytes[16..24].copy_from_slice(&0.25f64.to_le_bytes());
+        bytes[24] = 2;
+        let state = LoopState { done: 7, changed: 256, summed: 0.25, end: LoopEnd::NotANumber };
+        assert_eq!(LoopState::from_bytes(&bytes), state);
+    }
+}

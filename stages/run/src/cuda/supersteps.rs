@@ -1,0 +1,130 @@
+//! supersteps: the supersteps of a loop on a GPU, enqueued in batches; the device tests the
+//! condition of the loop after each, and the rest of a batch then does nothing.
+//!
+//! promises  the host looks after a batch; batches double until one takes `BATCH_SECONDS`
+//! never     decides on the end of a loop; runs more supersteps than it is asked for
+use std::ops::Range;
+use std::time::Instant;
+
+use warploom_contract::StageError;
+use warploom_cuda::{Argument, supersteps};
+use warploom_device::Fault;
+
+use super::{GpuExecutor, device_error};
+use crate::backend::{Change, LoopEnd, LoopProgress};
+
+/// Supersteps of a first batch.
+const FIRST_BATCH: u64 = 4;
+
+/// Supersteps that one CUDA graph holds at most.
+const GRAPH_SUPERSTEPS: u64 = 16;
+
+/// No batch grows beyond this time, so that stops, progress and checkpoints wait for less than a
+/// fifth of a second.
+const BATCH_SECONDS: f64 = 0.1;
+
+/// Where the batches of a loop are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoopBatches {
+    /// Supersteps done.
+    done: u64,
+    /// Supersteps of the next batch.
+    next: u64,
+}
+
+impl GpuExecutor {
+    /// Begins a loop.
+    pub fn begin_loop(&mut self) -> Result<(), StageError> {
+        self.batches = LoopBatches { done: 0, next: FIRST_BATCH };
+        let Some(place) = self.layout.argument_range(&Argument::Supersteps) else { return Ok(()) };
+        self.gpu.fill(&self.memory, place.offset, place.bytes, 0).map_err(device_error)
+    }
+
+    /// Runs a batch of supersteps of a loop, at most so many.
+    pub fn run_supersteps(
+        &mut self,
+        steps: Range<usize>,
+        number: usize,
+        most: u64,
+    ) -> Result<LoopProgress, StageError> {
+        let (begun, batch) = (Instant::now(), self.batches.next.min(most));
+        self.enqueue_supersteps(steps, number, batch).map_err(device_error)?;
+        let state = self.loop_state()?;
+        if begun.elapsed().as_secs_f64() < BATCH_SECONDS / 2.0 {
+            self.batches.next *= 2;
+        }
+        let done = state.done - self.batches.done;
+        self.batches.done = state.done;
+        let is_expected = done == batch || state.end != LoopEnd::Running && done <= batch;
+        if !is_expected {
+            let what = format!("{batch} supersteps were enqueued, and {done} are done");
+            return Err(StageError::defect(what));
+        }
+        let change = Change { summed: state.summed, changed: state.changed };
+        Ok(LoopProgress { done, change, end: state.end })
+    }
+
+    /// Enqueues supersteps. The first run launch by launch, for what a first launch sets up, and to
+    /// time each launch.
+    fn enqueue_supersteps(
+        &mut self,
+        steps: Range<usize>,
+        number: usize,
+        batch: u64,
+    ) -> Result<(), Fault> {
+        let (mut left, part) = (batch, ((steps.start, steps.end), false));
+        let visits = self.visits.get(&part).copied().unwrap_or(0);
+        for visit in visits..visits.max(2).min(visits + batch) {
+            if visit == 0 {
+                self.launch_superstep(steps.clone(), number)?;
+            } else {
+                self.time_launches(steps.clone(), false)?;
+                self.end_superstep(number)?;
+            }
+            left -= 1;
+            self.visits.insert(part, visit + 1);
+        }
+        while left > 0 {
+            let together = if left >= GRAPH_SUPERSTEPS { GRAPH_SUPERSTEPS } else { 1 };
+            self.record_supersteps(steps.clone(), number, together)?;
+            self.gpu.replay(&self.superstep_graphs[&(number, together)])?;
+            left -= together;
+        }
+        Ok(())
+    }
+
+    /// Records so many supersteps as one CUDA graph, if they are not yet.
+    fn record_supersteps(
+        &mut self,
+        steps: Range<usize>,
+        number: usize,
+        together: u64,
+    ) -> Result<(), Fault> {
+        let key = (number, together);
+        if !self.superstep_graphs.contains_key(&key) {
+            let graph = self.gpu.capture(|_| {
+                (0..together).try_for_each(|_| self.launch_superstep(steps.clone(), number))
+            })?;
+            self.superstep_graphs.insert(key, graph);
+        }
+        Ok(())
+    }
+
+    fn launch_superstep(&self, steps: Range<usize>, number: usize) -> Result<(), Fault> {
+        self.launch_steps(steps, false)?;
+        self.end_superstep(number)
+    }
+
+    fn end_superstep(&self, number: usize) -> Result<(), Fault> {
+        self.loops[number].iter().try_for_each(|call| self.launch_call(call, false))
+    }
+
+    /// Where the loop is; waits for what was enqueued.
+    fn loop_state(&self) -> Result<supersteps::LoopState, StageError> {
+        let place = self.layout.argument_range(&Argument::Supersteps);
+        let place = place.ok_or_else(|| StageError::defect("the plan has no loop on a GPU"))?;
+        let mut bytes = [0; supersteps::BYTES];
+        self.gpu.download(&self.memory, place.offset, &mut bytes).map_err(device_error)?;
+        Ok(supersteps::LoopState::from_bytes(&bytes))
+    }
+}

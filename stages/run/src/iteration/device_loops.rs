@@ -1,0 +1,93 @@
+//! device_loops: a loop whose condition the device tests itself: the host enqueues supersteps, and
+//! looks from time to time.
+//!
+//! promises  the states, the number of supersteps and the end of a loop that the host tests after
+//!           each superstep; a stop is honoured, and a checkpoint that is due by time is saved,
+//!           when the host looks
+//! never     asks for more supersteps than are allowed, or than there are until a checkpoint is due
+use std::time::Instant;
+
+use warploom_contract::StageError;
+use warploom_launch::StopCondition;
+
+use super::{Iteration, collect_states, describe_change, not_converged_error, save_and_stop};
+use crate::{
+    backend::{Change, DeviceLoops, LoopEnd},
+    checkpoints::Checkpoints,
+    nonfinite_trace,
+    precision::Precision,
+};
+
+impl<T: Precision> Iteration<'_, T> {
+    /// Runs the supersteps of one loop; gives whether its condition was met.
+    pub(super) fn run_on_device(
+        &mut self,
+        number: usize,
+        checkpoints: &mut Checkpoints,
+    ) -> Result<bool, StageError> {
+        let until = self.backend.host().program.loops[number].until.clone();
+        self.device_loops()?.begin_loop(number)?;
+        let mut last = Change::default();
+        loop {
+            if self.context.stop.is_set() {
+                self.device_loops()?.fetch_states(number)?;
+                return Err(save_and_stop(self.backend.host(), checkpoints, self.progress(number)));
+            }
+            let left = self.spec.max_supersteps.saturating_sub(self.loop_supersteps());
+            let most = left.min(checkpoints.steps_until_due(self.done));
+            if left == 0 {
+                return self.end_unconverged(number, &until, &last);
+            }
+            let begun = Instant::now();
+            let ran = self.device_loops()?.run_supersteps(number, most)?;
+            self.done += ran.done;
+            last = ran.change;
+            self.seconds.push(begun.elapsed().as_secs_f64() / ran.done.max(1) as f64);
+            self.context.progress.advance(ran.done);
+            self.context.progress.note(&describe_change(&until, &ran.change));
+            match ran.end {
+                LoopEnd::Met => return Ok(true),
+                LoopEnd::NotANumber => {
+                    self.backend.fetch_all(self.list)?;
+                    let done = self.done;
+                    return Err(nonfinite_trace::superstep_error(
+                        self.backend,
+                        self.list,
+                        number,
+                        done,
+                    ));
+                }
+                LoopEnd::Running => self.save_if_due(number, checkpoints),
+            }
+        }
+    }
+
+    fn save_if_due(&mut self, number: usize, checkpoints: &mut Checkpoints) {
+        if self.loop_supersteps() >= self.spec.max_supersteps || !checkpoints.is_due(self.done) {
+            return;
+        }
+        checkpoints.save_in_background(self.done, || {
+            self.device_loops()?.fetch_states(number)?;
+            Ok(collect_states(self.backend.host(), self.progress(number)))
+        });
+    }
+
+    /// The end of a loop that reached its bound.
+    pub(super) fn end_unconverged(
+        &self,
+        number: usize,
+        until: &StopCondition,
+        last: &Change,
+    ) -> Result<bool, StageError> {
+        if self.spec.allow_unconverged {
+            return Ok(false);
+        }
+        let of_several = (self.backend.host().program.loops.len() > 1).then_some(number);
+        Err(not_converged_error::<T>(until, last, self.loop_supersteps(), of_several))
+    }
+
+    fn device_loops(&mut self) -> Result<&mut dyn DeviceLoops<T>, StageError> {
+        let none = || StageError::defect("the device does not test the conditions of loops");
+        self.backend.device_loops().ok_or_else(none)
+    }
+}
