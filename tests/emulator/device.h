@@ -325,6 +325,17 @@ template <typename T> T __ldcg(const T* from) {
 template <typename T> void __stcs(T* to, T value) { *to = value; }
 template <typename T> T atomicAdd(T* to, T value) { return __atomic_fetch_add(to, value, __ATOMIC_RELAXED); }
 template <typename T> T atomicExch(T* to, T value) { return __atomic_exchange_n(to, value, __ATOMIC_RELAXED); }
+template <typename T> T atomicOr(T* to, T value) { return __atomic_fetch_or(to, value, __ATOMIC_RELAXED); }
+template <typename T> T atomicMin(T* to, T value) {
+  const T before = *to;
+  if (value < before) *to = value;
+  return before;
+}
+template <typename T> T atomicCAS(T* to, T expected, T value) {
+  const T before = *to;
+  if (before == expected) *to = value;
+  return before;
+}
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 inline int __popc(unsigned a) { return __builtin_popcount(a); }
 inline int __ffs(int a) { return __builtin_ffs(a); }

@@ -20,6 +20,7 @@ mod loss;
 mod loss_layout;
 mod low_degree_rows;
 pub mod memory_estimate;
+mod mode_and_hindex;
 mod neighbour_group_walk;
 mod online_softmax;
 mod operators;
@@ -265,7 +266,8 @@ pub fn decide(
         plan.watch = training_control::watch_kernels(list, target.bytes_per_real);
     }
     plan.loops = supersteps::loop_kernels(list, target.bytes_per_real, target.processors);
-    plan.scratch_bytes = plan.scratch_bytes.max(supersteps::scratch_bytes(&plan.loops));
+    let of_loops = supersteps::scratch_bytes(list, target.processors);
+    plan.scratch_bytes = plan.scratch_bytes.max(of_loops);
     Ok(DecidedKernels { plan, target, drafts })
 }
 
@@ -273,7 +275,9 @@ impl DecidedKernels {
     /// Prints the source of the list that they were decided for. Kernels of equal text are one.
     pub fn render(self, list: &LaunchList) -> Emitted {
         let DecidedKernels { mut plan, target, drafts } = self;
-        let mut source = SourceText::new(opening(target) + supersteps::opening(list));
+        let mut source = SourceText::new(
+            opening(target) + mode_and_hindex::opening(list) + supersteps::opening(list),
+        );
         for (number, (launch, draft)) in list.launches().into_iter().zip(&drafts).enumerate() {
             source.add_launch(list, number, launch, draft, &mut plan.launches[number]);
         }
@@ -361,6 +365,9 @@ impl Unit<'_> {
             Operation::Evaluate { op: Op::Winner(..) | Op::Others(_) | Op::Fold(..), .. } => {
                 self.note([(ScheduleKind::EdgesAmongRow, true)]);
                 self.decide_edge_operation()
+            }
+            Operation::Evaluate { op, .. } if mode_and_hindex::is_collected(op) => {
+                self.decide_collected()
             }
             Operation::Evaluate { op: Op::Turn, .. } => {
                 self.note([(ScheduleKind::ReversedEdges, true)]);

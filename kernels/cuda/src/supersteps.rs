@@ -9,8 +9,8 @@
 //! limits    states are copied, at 2 reads and a write of each element a superstep
 use std::fmt::Write;
 
-use super::{Argument, Blocks, Kernel, THREADS, TICKETS};
-use warploom_launch::{Buffer, Commit, Element, LaunchList, Loop, StopCondition};
+use super::{Argument, Blocks, Kernel, THREADS};
+use warploom_launch::{Buffer, Commit, Element, LaunchList, Loop, Rows, StopCondition};
 use warploom_tuning as tuning;
 
 /// Where a loop is, as it is stored on the device.
@@ -199,16 +199,19 @@ impl LoopArrays<'_> {
         commits.filter(move |(_, commit)| is_watched(&commit.state))
     }
 
-    /// Blocks for the largest of these buffers.
-    fn blocks<'a>(&self, names: impl Iterator<Item = &'a String>, processors: u32) -> u32 {
-        let elements = |name: &String| {
-            let place = self.list.arena.place(name)?;
-            let width = if self.of(name).real == "real" { self.bytes_per_real } else { 8 };
-            Some(place.bytes / width)
+    /// Blocks for the largest of these buffers. They follow from the graph alone, so that the order
+    /// of a sum does.
+    fn blocks<'a>(&self, names: impl Iterator<Item = &'a String>, processors: u32) -> Blocks {
+        let size = |buffer: &Buffer| {
+            let is_of_edges = matches!(buffer.rows, Rows::Edges | Rows::EdgesTwice);
+            (is_of_edges, buffer.rows == Rows::Nodes, buffer.columns)
         };
-        let most = u64::from(processors * tuning::commit_blocks_of_processor());
-        let needed = names.filter_map(elements).max().unwrap_or(u64::MAX);
-        needed.div_ceil(tuning::commit_elements()).clamp(1, most) as u32
+        let largest = names.map(|name| self.of(name).buffer).max_by_key(|buffer| size(buffer));
+        let (rows, columns) =
+            largest.map_or((Rows::Nodes, 1), |buffer| (buffer.rows, buffer.columns));
+        let each = (tuning::commit_elements() / columns.max(1)).max(1) as u32;
+        let most = processors * tuning::commit_blocks_of_processor();
+        Blocks::Parts { rows, each, most, tiles: [1, 1] }
     }
 
     fn change(&self, number: usize, processors: u32) -> (Kernel, String) {
@@ -297,14 +300,8 @@ impl LoopArrays<'_> {
     }
 }
 
-fn kernel(name: String, arguments: Vec<Argument>, blocks: u32) -> Kernel {
-    Kernel {
-        name,
-        arguments,
-        blocks: Blocks::Fixed([blocks, 1, 1]),
-        threads: THREADS,
-        shared_bytes: 0,
-    }
+fn kernel(name: String, arguments: Vec<Argument>, blocks: Blocks) -> Kernel {
+    Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 }
 }
 
 /// The kernels that end a superstep of each loop, in the order in which they run, each with its
@@ -327,13 +324,10 @@ pub(super) fn loop_kernels(
     ends.into_iter().map(|pair| pair.map(|(kernel, _)| kernel).into()).collect()
 }
 
-/// Scratch that these kernels share.
-pub(super) fn scratch_bytes(loops: &[Vec<Kernel>]) -> u64 {
-    let blocks = |kernel: &Kernel| match kernel.blocks {
-        Blocks::Fixed([blocks, ..]) => u64::from(blocks),
-        _ => u64::from(TICKETS),
-    };
-    16 * loops.iter().flatten().map(blocks).max().unwrap_or(0)
+/// Scratch that these kernels share: what each block has summed.
+pub(super) fn scratch_bytes(list: &LaunchList, processors: u32) -> u64 {
+    let blocks = u64::from(processors * tuning::commit_blocks_of_processor());
+    if list.loops().is_empty() { 0 } else { 16 * blocks }
 }
 
 /// What precedes the kernels of a list with loops.

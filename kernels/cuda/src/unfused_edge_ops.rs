@@ -24,27 +24,27 @@ use warploom_ir::{EdgeSet, Op, Type};
 use warploom_launch::{Operation, Rows};
 
 /// An operation: its output, the shape of a row, and its columns.
-struct EdgeTask<'a> {
-    out: &'a str,
+pub(super) struct EdgeTask<'a> {
+    pub out: &'a str,
     shape: &'a [u64],
-    op: &'a Op,
-    columns: usize,
+    pub op: &'a Op,
+    pub columns: usize,
     /// Elements from one row of the result to the next.
-    stride: u64,
+    pub stride: u64,
     rows: Rows,
-    kind: Type,
+    pub kind: Type,
 }
 
 /// The value of an edge, in statements, and the condition that the edge counts.
-struct EdgeValue {
+pub(super) struct EdgeValue {
     /// Statements per row.
-    rows: Statements,
+    pub rows: Statements,
     /// The numbers of an edge that its statements read: their type, their name and their list.
     lists: Vec<EdgeNumber>,
     /// Statements per edge.
     loads: Statements,
     work: Statements,
-    held: RegisterValue,
+    pub held: RegisterValue,
     holds: Vec<Expression>,
 }
 
@@ -61,12 +61,12 @@ fn across(columns: usize) -> usize {
 }
 
 /// The layout of values: a thread has one column of a row.
-fn single(columns: usize) -> Lanes {
+pub(super) fn single(columns: usize) -> Lanes {
     thread_lanes(columns, 1)
 }
 
 impl Unit<'_> {
-    fn task(&self) -> Option<EdgeTask<'_>> {
+    pub(super) fn task(&self) -> Option<EdgeTask<'_>> {
         let Operation::Evaluate { out, shape, op, .. } = &self.launch.operation else {
             return None;
         };
@@ -113,7 +113,8 @@ impl Unit<'_> {
             }
             _ => String::new(),
         };
-        let value = lower_edge_value(&mut lowering, &task, edges, &read[0], read.get(mask))?;
+        let value =
+            lower_edge_value(&mut lowering, &task, edges, (&read[0], read.get(mask)), true)?;
         let mut parameters = Parameters::new();
         parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
@@ -334,12 +335,12 @@ impl Unit<'_> {
 }
 
 /// Lowers the value of an edge, and the condition that it counts.
-fn lower_edge_value(
+pub(super) fn lower_edge_value(
     lowering: &mut WalkLowering,
     task: &EdgeTask,
     edges: EdgeSet,
-    value: &Input,
-    mask: Option<&Input>,
+    (value, mask): (&Input, Option<&Input>),
+    numbers_edges: bool,
 ) -> Result<EdgeValue, NoKernel> {
     let scope = Scope::Edge(1);
     let table =
@@ -354,8 +355,10 @@ fn lower_edge_value(
         holds.push(Expression::apply(Form::Grouped, [condition]));
     }
     let held = lowering.input(value, &table(value), scope)?;
-    // The edge number is part of the result.
-    lowering.stream_number(Stream::Edge);
+    // Where the edge number is part of the result.
+    if numbers_edges {
+        lowering.stream_number(Stream::Edge);
+    }
     let pass = &lowering.passes[1];
     let mut reads = pass.reads(LoadsOf::PresentEdges);
     holds.iter().for_each(|condition| condition.add_reads(&mut reads));
@@ -377,7 +380,7 @@ fn lower_edge_value(
 
 impl EdgeValue {
     /// Statements per edge.
-    fn edge_text(&self) -> String {
+    pub fn edge_text(&self) -> String {
         let number = |EdgeNumber { kind, name, list }: &EdgeNumber| {
             format!("const {kind} {name}[1] = {{__ldg({list} + p)}};\n")
         };
@@ -386,7 +389,7 @@ impl EdgeValue {
     }
 
     /// The condition that an edge counts.
-    fn condition(&self) -> String {
+    pub fn condition(&self) -> String {
         let holds: Vec<String> = self.holds.iter().map(Expression::text).collect();
         if holds.is_empty() { "true".to_owned() } else { holds.join(" && ") }
     }
@@ -545,7 +548,7 @@ out[{place}] = sum;
 }
 
 /// The type of a value in memory.
-fn lies(kind: Type) -> &'static str {
+pub(super) fn lies(kind: Type) -> &'static str {
     if kind == Type::Real { "real" } else { "whole" }
 }
 
@@ -554,7 +557,7 @@ fn stored_text(held: &RegisterValue) -> String {
 }
 
 /// A thread has one column, and one edge at a time.
-const SINGLE: &str = "[[maybe_unused]] constexpr unsigned V = 1, Q = 1, B = 1;
+pub(super) const SINGLE: &str = "[[maybe_unused]] constexpr unsigned V = 1, Q = 1, B = 1;
 [[maybe_unused]] constexpr int q = 0, j = 0, k = 0;
 [[maybe_unused]] constexpr bool ALL = true, here_[1] = {true}, own[1] = {true};
 ";
