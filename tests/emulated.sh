@@ -2,10 +2,10 @@
 # Runs launch lists on the emulated GPU of tests/emulator against golden results and the reference, with threads and blocks in either order:
 # what differs between the two is a race.
 # usage: tests/emulated.sh [FILTER...]      default: golden_lists:: operations:: bit_exactness:: cuda_graphs:: totals:: products:: widths:: random_programs::, stops between graphs of
-#                                    epochs, and what library:: has on one graph
+#                                    epochs, what library:: has on one graph, and loops
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if [ $# = 0 ]; then set -- golden_lists:: operations:: bit_exactness:: cuda_graphs:: resume::a_training_stopped_between totals:: products:: widths:: random_programs:: library::programs_agree_on_all library::programs_that library::values_of; fi
+if [ $# = 0 ]; then set -- golden_lists:: operations:: bit_exactness:: cuda_graphs:: resume::a_training_stopped_between totals:: products:: widths:: random_programs:: library::programs_agree_on_all library::programs_that library::values_of differential::iterations analytics:: custom_programs:: resume::an_iteration resume::compiled_loops; fi
 folder=${CARGO_TARGET_DIR:-target}/emulator
 tests/emulator/build.sh "$folder"
 folder=$(cd "$folder" && pwd)

@@ -1,6 +1,7 @@
-//! graph_pooling: sums over the vertices of each graph.
+//! graph_pooling: sums, minima and maxima over the vertices of each graph.
 //!
-//! promises  a pooled value is added in the order in which the vertices are listed
+//! promises  of several graphs, a value is added in the order in which the vertices are listed; of
+//!           one graph, in an order that the number of its vertices and the device decide
 //! never     adds floats in an order that varies
 use std::rc::Rc;
 
@@ -11,9 +12,10 @@ use super::source_text::{KernelBody, KernelDraft, Printer};
 use super::statements::{RegisterValue, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
-use super::{Argument, Blocks, NoKernel, ScheduleKind, THREADS, Unit};
+use super::{Argument, Blocks, NoKernel, ScheduleKind, THREADS, TICKETS, Unit};
 use warploom_ir::{Pooling, Reduction, Type};
 use warploom_launch::{Operation, Rows};
+use warploom_tuning as tuning;
 
 impl Unit<'_> {
     /// A sum over the vertices of each graph: a thread per column of a graph, in the order in
@@ -43,6 +45,12 @@ impl Unit<'_> {
         let mut parameters = Parameters::new();
         parameters.push_output(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
         parameters.add_reads(&lowering, &reads);
+        let is_one = matches!(held, Rows::Graphs(1) | Rows::Fixed(1)) && kind != Type::Bool;
+        if is_one && columns <= TICKETS as usize {
+            let body = PoolBody { columns, begin, statements, made, reduction };
+            self.add_pool_of_one(parameters, tables_of(&[&lowering])?, body);
+            return Ok(());
+        }
         parameters.push("const unsigned* __restrict__ graph_offsets", Argument::GraphOffsets);
         parameters.push("const unsigned* __restrict__ graph_vertices", Argument::GraphVertices);
         parameters.push("const unsigned graphs", Argument::RowCount(held));
@@ -61,6 +69,88 @@ impl Unit<'_> {
             )
         });
         Ok(())
+    }
+
+    /// The same over all vertices of one graph: blocks have parts of the vertices, and the last
+    /// block of a column adds up the parts.
+    fn add_pool_of_one(&mut self, mut parameters: Parameters, tables: Vec<String>, body: PoolBody) {
+        let most = 2 * self.target.processors;
+        parameters.push("const unsigned vertices", Argument::RowCount(Rows::Nodes));
+        parameters.push_output("double* __restrict__ parts_of_sums", Argument::Scratch);
+        parameters.push_output("unsigned* ticket", Argument::Ticket);
+        let columns = body.columns as u32;
+        let bytes = u64::from(most) * u64::from(columns) * 8;
+        self.scratch_bytes = self.scratch_bytes.max(bytes);
+        let blocks = Blocks::Parts {
+            rows: Rows::Nodes,
+            each: tuning::sum_part_rows(),
+            most,
+            tiles: [columns, 1],
+        };
+        let maker = "graph_pooling.rs, add_pool_of_one";
+        let body = PoolOfOne(body);
+        self.add_kernel(KernelDraft {
+            tables,
+            ..KernelDraft::new(maker, parameters, blocks, body)
+        });
+    }
+}
+
+/// The body of a sum over the vertices of one graph.
+struct PoolOfOne(PoolBody);
+
+impl KernelBody for PoolOfOne {
+    fn text(&self, _printer: &Printer) -> String {
+        let PoolBody { columns, begin, statements, made, reduction } = &self.0;
+        let value = match made.kind {
+            Type::Real => made.at(),
+            _ => format!("({})", made.at()),
+        };
+        let join = |other: &str| join_parts(*reduction, made.kind, "sum", other);
+        let (of, about) = (register(made.kind), emit_row_context(&statements.reads()));
+        let of_block = format!(
+            "__syncthreads();
+of_thread[threadIdx.x] = sum;
+for (unsigned half = {THREADS} / 2; half > 0; half /= 2) {{
+__syncthreads();
+if (threadIdx.x < half) of_thread[threadIdx.x] = sum = {};
+}}
+",
+            join("of_thread[threadIdx.x + half]")
+        );
+        format!(
+            "[[maybe_unused]] constexpr unsigned C = {columns}, V = 1, Q = 1;
+[[maybe_unused]] const unsigned c[1] = {{blockIdx.y}};
+const unsigned each = (vertices + gridDim.x - 1) / gridDim.x;
+const unsigned first = blockIdx.x * each, end = min(first + each, vertices);
+__shared__ {of} of_thread[{THREADS}];
+__shared__ bool is_last;
+{of} sum = {begin};
+for (unsigned v = first + threadIdx.x; v < end; v += {THREADS}) {{
+{about}{}EACH sum = {};
+}}
+{of_block}if (threadIdx.x == 0) {{
+tell(parts_of_sums + blockIdx.y * gridDim.x + blockIdx.x, sum);
+__threadfence();
+is_last = atomicAdd(ticket + blockIdx.y, 1u) == gridDim.x - 1;
+}}
+__syncthreads();
+if (!is_last) return;
+__threadfence();
+sum = {begin};
+for (unsigned part = threadIdx.x; part < gridDim.x; part += {THREADS}) {{
+const {of} other = heard<{of}>(parts_of_sums + blockIdx.y * gridDim.x + part);
+sum = {};
+}}
+{of_block}if (threadIdx.x == 0) {{
+out[blockIdx.y] = sum;
+ticket[blockIdx.y] = 0;
+}}
+",
+            statements.text(),
+            join(&value),
+            join("other"),
+        )
     }
 }
 

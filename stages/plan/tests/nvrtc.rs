@@ -672,6 +672,37 @@ fn kernels_of_all_programs_compile_without_spills() {
     );
 }
 
+/// Programs that learn nothing, and have loops or reductions that no walk joins.
+const ANALYTICS: [&str; 9] = [
+    "bfs",
+    "components",
+    "hits",
+    "kcore",
+    "label_propagation",
+    "pagerank",
+    "pagerank_spread",
+    "personalized_pagerank",
+    "sssp",
+];
+
+/// In f32 and f64, and for the architectures in turn.
+#[test]
+fn kernels_of_analytics_compile_without_spills() {
+    let Some(nvrtc) = nvrtc("kernels_of_analytics_compile_without_spills") else { return };
+    let work = ANALYTICS.iter().enumerate().flat_map(|(number, name)| {
+        let file = format!("pipelines/programs/{name}.py");
+        let single = Data { weighted: true, ..Data::bare(300, 2000) };
+        let double = Data { bytes_per_real: 8, ..single.clone() };
+        let capability = CAPABILITIES[number % CAPABILITIES.len()];
+        [(single, capability), (double, HOPPER)].map(|(data, capability)| {
+            let source = source((&file, name), &json!({}), &data, target(capability));
+            (format!("{name} with {} bytes a float", data.bytes_per_real), source, capability)
+        })
+    });
+    let found = wrong_of_all(nvrtc, &work.collect::<Vec<_>>());
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
 /// Every element-wise operator of the table, in one program: a row whose CUDA form is none fails
 /// here.
 #[test]

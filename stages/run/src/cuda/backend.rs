@@ -93,6 +93,10 @@ impl<T: Precision> Backend<T> for CudaBackend<T> {
         if part == Part::Loss {
             self.host.loss = self.device.loss()?;
         }
+        // What follows is no work of the device: the time until here is that of the whole.
+        if part == Part::Finish {
+            self.device.wait()?;
+        }
         Ok(())
     }
 

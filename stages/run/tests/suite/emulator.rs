@@ -3,8 +3,8 @@
 //!
 //! promises  every model of `golden_lists`, operation of `operations`, row of `widths` and
 //!           `products`, sum of `totals` and loss, in f32 and in the order by degree, programs of
-//!           `library` on one graph of every kind of row, and a few of `random_programs`; what is
-//!           whole, bit for bit; pipelined epochs beside launches one by one, and after a stop.
+//!           `library` on one graph of every kind of row, and a few of `random_programs`; loops,
+//!           superstep by superstep and to their ends; what is whole, bit for bit; pipelined epochs beside launches one by one, and after a stop.
 //!           `make test` takes of each list of widths, rows and settings every other case
 //!           (`list_runner::sampled_cases`), of each model one golden case, and the ways of sums
 //!           take turns with their widths; `make test-long` has all of these, and `make
@@ -17,7 +17,7 @@ use warploom_test_support::list_runner::{BRIEF, GROUPS, NEAR, ON_GPU, SAMPLED};
 use warploom_test_support::skips::is_long;
 
 /// What runs there.
-const LISTS: [&str; 12] = [
+const LISTS: [&str; 20] = [
     "golden_lists::",
     "operations::",
     "bit_exactness::",
@@ -30,6 +30,14 @@ const LISTS: [&str; 12] = [
     "random_programs::",
     "library::programs_agree_on_all",
     "library::values_of",
+    "differential::iterations",
+    "analytics::components",
+    "analytics::distances",
+    "analytics::ranks_are",
+    "custom_programs::core_numbers",
+    "custom_programs::levels_and_parents",
+    "custom_programs::shortest_paths",
+    "resume::an_iteration_stopped",
 ];
 
 /// How sums go there too: by groups of neighbours, lanes and threads (rows over many blocks, two
