@@ -59,50 +59,20 @@ impl LoopState {
 }
 
 /// The struct of `LoopState`, and what is changed by two elements.
-const OPENING: &str = "
-// Where a loop is: supersteps done, what the last one changed, why the loop has ended (0: it has
-// not), and whether the last superstep is committed.
-struct Supersteps { unsigned long long done, changed; double summed; unsigned ended, commits; };
-struct Change { double summed; unsigned long long changed; };
-// Equal elements have change 0, infinities too; a NaN differs from everything but a NaN, and makes
-// the sum NaN.
-__device__ __forceinline__ void compare(Change& change, const real before, const real after) {
-if (before == after) return;
-change.changed += before == before || after == after;
-change.summed += fabs((double)before - (double)after);
-}
-__device__ __forceinline__ void compare(Change& change, const whole before, const whole after) {
-if (before == after) return;
-change.changed++;
-change.summed += (double)(before > after ? (offset_t)before - (offset_t)after : (offset_t)after - (offset_t)before);
-}
-// The sum over a block, at its first thread.
-__device__ __forceinline__ void add_up(Change& change) {
-__shared__ Change of_warp[32];
-UNROLL for (int distance = 16; distance > 0; distance /= 2) {
-change.summed += __shfl_down_sync(FULL, change.summed, distance);
-change.changed += __shfl_down_sync(FULL, change.changed, distance);
-}
-__syncthreads();
-if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = change;
-__syncthreads();
-if (threadIdx.x == 0) for (unsigned warp = 1; warp < blockDim.x / 32; warp++) {
-change.summed += of_warp[warp].summed;
-change.changed += of_warp[warp].changed;
-}
-}
-";
+const OPENING: &str = include_str!("supersteps.cuh");
 
 /// Measures the change of a superstep, and decides on the end of the loop.
 const CHANGE: &str = "
-extern \"C\" __global__ void @NAME@(Supersteps* __restrict__ supersteps, Change* parts, unsigned* ticket@DECLARED@) {
+extern \"C\" __global__ void @NAME@(
+Supersteps* __restrict__ supersteps, Change* parts, unsigned* ticket@DECLARED@) {
 after_others();
 __shared__ bool is_last;
 if (supersteps->ended) {
 if (blockIdx.x == 0 && threadIdx.x == 0) supersteps->commits = 0;
 return;
 }
-const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x, all = (offset_t)gridDim.x * blockDim.x;
+const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+const offset_t all = (offset_t)gridDim.x * blockDim.x;
 Change change = {0, 0};
 @COMPARED@add_up(change);
 if (threadIdx.x == 0) {
@@ -135,7 +105,8 @@ const COMMIT: &str = "
 extern \"C\" __global__ void @NAME@(const Supersteps* __restrict__ supersteps@DECLARED@) {
 after_others();
 if (!supersteps->commits) return;
-const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x, all = (offset_t)gridDim.x * blockDim.x;
+const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+const offset_t all = (offset_t)gridDim.x * blockDim.x;
 @COPIED@}
 ";
 
@@ -245,10 +216,10 @@ impl LoopArrays<'_> {
             StopCondition::Nowhere(active) => {
                 let array = self.of(active);
                 declared += ", const whole* __restrict__ active, const unsigned rows";
-                let _ = write!(
+                let _ = writeln!(
                     compared,
                     "for (offset_t i = first; i < (offset_t)rows * {}; i += all) \
-                     change.changed += active[{}] != 0;\n",
+                     change.changed += active[{}] != 0;",
                     array.buffer.columns,
                     array.place()
                 );
@@ -281,10 +252,10 @@ impl LoopArrays<'_> {
                 ", {real}* __restrict__ state_{index}, const {real}* __restrict__ next_{index}, \
                  const unsigned rows_{index}"
             );
-            let _ = write!(
+            let _ = writeln!(
                 copied,
                 "for (offset_t i = first; i < (offset_t)rows_{index} * {stride}; i += all) \
-                 state_{index}[i] = next_{index}[i];\n"
+                 state_{index}[i] = next_{index}[i];"
             );
             arguments.push(Argument::Buffer(commit.state.clone()));
             arguments.push(Argument::Buffer(commit.next.clone()));

@@ -113,8 +113,7 @@ impl Unit<'_> {
             }
             _ => String::new(),
         };
-        let value =
-            lower_edge_value(&mut lowering, &task, edges, (&read[0], read.get(mask)), true)?;
+        let value = lower_edge_value(&mut lowering, &task, edges, &read[0], read.get(mask), true)?;
         let mut parameters = Parameters::new();
         parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
@@ -339,7 +338,8 @@ pub(super) fn lower_edge_value(
     lowering: &mut WalkLowering,
     task: &EdgeTask,
     edges: EdgeSet,
-    (value, mask): (&Input, Option<&Input>),
+    value: &Input,
+    mask: Option<&Input>,
     numbers_edges: bool,
 ) -> Result<EdgeValue, NoKernel> {
     let scope = Scope::Edge(1);

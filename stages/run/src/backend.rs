@@ -227,8 +227,8 @@ pub trait DeviceLoops<T: Precision> {
     /// Begins a loop.
     fn begin_loop(&mut self, number: usize) -> Result<(), StageError>;
 
-    /// Runs further supersteps of it: until it has ended, at most so many, and fewer where they take
-    /// long.
+    /// Runs further supersteps of it: until it has ended, at most so many, and fewer where they
+    /// take long.
     fn run_supersteps(&mut self, number: usize, most: u64) -> Result<LoopProgress, StageError>;
 
     /// Fetches the states of this loop and of all before it.

@@ -149,20 +149,13 @@ impl GpuExecutor {
         let bound =
             kernel_arguments::BoundArguments { layout: &layout, bases, data, tiers: &tiers, seed };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
-        let calls = emitted
-            .launches
-            .iter()
-            .map(|launch| launch.iter().map(|kernel| kernels.bind_call(kernel, &bound)).collect());
-        let calls = calls.collect::<Result<Vec<Vec<KernelCall>>, StageError>>()?;
-        let branch_roles = graph_branches::branch_roles(emitted, &layout);
-        let mut calls_of = |some: &[PlannedKernel]| {
-            some.iter()
-                .map(|kernel| kernels.bind_call(kernel, &bound))
-                .collect::<Result<Vec<KernelCall>, StageError>>()
+        let mut all_of = |lists: &[Vec<PlannedKernel>]| {
+            lists.iter().map(|some| kernels.bind_calls(some, &bound)).collect::<Result<_, _>>()
         };
-        let (clockwork, watch) = (calls_of(&emitted.clockwork)?, calls_of(&emitted.watch)?);
-        let loops =
-            emitted.loops.iter().map(|kernels| calls_of(kernels)).collect::<Result<_, _>>()?;
+        let (calls, loops) = (all_of(&emitted.launches)?, all_of(&emitted.loops)?);
+        let branch_roles = graph_branches::branch_roles(emitted, &layout);
+        let clockwork = kernels.bind_calls(&emitted.clockwork, &bound)?;
+        let watch = kernels.bind_calls(&emitted.watch, &bound)?;
         let kernels = kernels.kernels;
         let dense = dense_feature_rows(list, &layout, data);
         let mut executor = GpuExecutor {
@@ -641,6 +634,15 @@ struct Kernels<'a> {
 }
 
 impl Kernels<'_> {
+    /// Kernels with their arguments.
+    fn bind_calls<T: Precision>(
+        &mut self,
+        some: &[PlannedKernel],
+        bound: &kernel_arguments::BoundArguments<T>,
+    ) -> Result<Vec<KernelCall>, StageError> {
+        some.iter().map(|kernel| self.bind_call(kernel, bound)).collect()
+    }
+
     /// A kernel with its arguments.
     fn bind_call<T: Precision>(
         &mut self,

@@ -121,40 +121,21 @@ fn from_tables(
     }
     let mut writes = BTreeMap::new();
     for (number, row) in tables.kernels.into_iter().enumerate() {
-        let wrong = |error: serde_json::Error| {
+        let kernel = read_call(&row).map_err(|error| {
             (kernels_file, format!("row {number}: expected a kernel's call, found {error}"))
-        };
-        let kernel = Kernel {
-            name: row.kernel,
-            arguments: row
-                .arguments
-                .iter()
-                .map(|text| of_text(text))
-                .collect::<Result<_, _>>()
-                .map_err(wrong)?,
-            blocks: of_text(&row.grid).map_err(wrong)?,
-            threads: row.threads,
-            shared_bytes: row.shared_bytes,
-        };
+        })?;
         if !row.writes.is_empty() {
             writes.insert(kernel.name.clone(), row.writes);
         }
-        match row.part {
-            Part::Launch => planned.launches[row.launch as usize].push(kernel),
-            Part::Clock => planned.clockwork.push(kernel),
-            Part::Watch => planned.watch.push(kernel),
-            Part::Loop => match planned.loops.get_mut(row.launch as usize) {
-                Some(kernels) => kernels.push(kernel),
-                None => {
-                    let (expected, found) = (planned.loops.len(), row.launch);
-                    let what = format!(
-                        "row {number}: expected the end of one of {expected} loops, found loop \
-                         {found}"
-                    );
-                    return Err((kernels_file, what));
-                }
-            },
-        }
+        let of = row.launch as usize;
+        let room = match row.part {
+            Part::Launch => planned.launches.get_mut(of),
+            Part::Loop => planned.loops.get_mut(of),
+            Part::Clock => Some(&mut planned.clockwork),
+            Part::Watch => Some(&mut planned.watch),
+        };
+        let found = || format!("row {number}: expected a launch or a loop of the plan, found {of}");
+        room.ok_or_else(|| (kernels_file, found()))?.push(kernel);
     }
     planned.writes = writes;
     for (number, row) in tables.tiers.iter().enumerate() {
@@ -164,6 +145,17 @@ fn from_tables(
         planned.tiers.insert(walk, tiers);
     }
     Ok(Emitted { source: tables.source, plan: planned })
+}
+
+/// A kernel and how it is called.
+fn read_call(row: &KernelRow) -> Result<Kernel, serde_json::Error> {
+    Ok(Kernel {
+        name: row.kernel.clone(),
+        arguments: row.arguments.iter().map(|text| of_text(text)).collect::<Result<_, _>>()?,
+        blocks: of_text(&row.grid)?,
+        threads: row.threads,
+        shared_bytes: row.shared_bytes,
+    })
 }
 
 /// A walk, how it is cut, and its tiers.
