@@ -4,7 +4,7 @@
 //           collective of its warp goes on once all are there; copies that are asked for land when they are waited for, not before;
 //           lanes that wait for different things, or for one that has left, are an error that names the kernel
 // never     knows what is fast
-// limits    one direction of threads; sums and products of 32 bits on tensor cores are added up exactly in order, where the hardware
+// limits    __shared__ is `static`, which nvrtc.cpp keeps apart for each object (-fno-gnu-unique); one direction of threads; sums and products of 32 bits on tensor cores are added up exactly in order, where the hardware
 //           cuts bits off. EMULATOR_ORDER=backward turns the order of threads and blocks around: what then differs is a race
 #pragma once
 #include <csetjmp>

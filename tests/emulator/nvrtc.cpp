@@ -64,7 +64,7 @@ ASKED int nvrtcCompileProgram(Program* program, int, const char* const*) {
   program->code = contents(kept);
   if (program->code.empty()) {
     std::ofstream(own + ".cpp") << text;
-    const std::string command = "c++ -std=c++17 -O1 -w -shared -fPIC -fno-strict-aliasing -o " + own + ".so " + own + ".cpp > " + own + ".log 2>&1";
+    const std::string command = "c++ -std=c++17 -O1 -w -shared -fPIC -fno-gnu-unique -fno-strict-aliasing -o " + own + ".so " + own + ".cpp > " + own + ".log 2>&1";
     const int done = std::system(command.c_str());
     program->log = contents(own + ".log");
     unlink((own + ".log").c_str());

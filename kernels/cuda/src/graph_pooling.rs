@@ -18,8 +18,8 @@ use warploom_launch::{Operation, Rows};
 use warploom_tuning as tuning;
 
 impl Unit<'_> {
-    /// A sum over the vertices of each graph: a thread per column of a graph, in the order in
-    /// which the vertices are listed.
+    /// A reduction over the vertices of each graph: a thread per column of a graph, in the order in
+    /// which the vertices are listed, or all blocks for one graph.
     pub(super) fn decide_pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
             return Err(NoKernel::new("a launch that is no pooling over graphs".to_owned()));
@@ -27,7 +27,10 @@ impl Unit<'_> {
         let (walk, read) =
             Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, inputs)
                 .ok_or_else(|| NoKernel::new("an operation that no walk supports".to_owned()))?;
-        let columns = shape.iter().product::<u64>().max(1) as usize;
+        let columns = shape.iter().product::<u64>() as usize;
+        if columns == 0 {
+            return Ok(());
+        }
         let mut lowering = WalkLowering::new(&Rc::new(walk), thread_lanes(columns, 1));
         let (statements, made) = registers_of(&mut lowering, &read[0])?;
         let reads = statements.reads();
@@ -45,7 +48,7 @@ impl Unit<'_> {
         let mut parameters = Parameters::new();
         parameters.push_output(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
         parameters.add_reads(&lowering, &reads);
-        let is_one = matches!(held, Rows::Graphs(1) | Rows::Fixed(1)) && kind != Type::Bool;
+        let is_one = held == Rows::Graphs(1) && kind != Type::Bool;
         if is_one && columns <= TICKETS as usize {
             let body = PoolBody { columns, begin, statements, made, reduction };
             self.add_pool_of_one(parameters, tables_of(&[&lowering])?, body);

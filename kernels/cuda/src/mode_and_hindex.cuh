@@ -43,7 +43,7 @@ template <typename Read> __device__ Frequent mode_of_few(const Read& read, const
 // Places of the hash table, and how many of them are taken before the row is divided.
 constexpr unsigned PLACES = 2048, TAKEN = 1536;
 // The largest key stands for an empty place, and is counted apart.
-#define EMPTY ~0ull
+#define EMPTY (~0ull)
 __device__ __forceinline__ offset_t mixed(offset_t key) {
   key = (key ^ key >> 30) * 0xbf58476d1ce4e5b9ull;
   key = (key ^ key >> 27) * 0x94d049bb133111ebull;
@@ -101,7 +101,7 @@ template <typename Read> __device__ whole hindex_of_few(const Read& read, const 
   unsigned flags, low = 0, high = end - begin;
   const bool holds = p < end && read(p, value, flags);
   while (low < high) {
-    const unsigned middle = (low + high + 1) / 2;
+    const unsigned middle = low + (high - low + 1) / 2;
     if (__popc(__ballot_sync(FULL, holds && (whole)value >= (whole)middle)) >= middle) low = middle;
     else high = middle - 1;
   }
@@ -111,7 +111,7 @@ template <typename Read> __device__ whole hindex_of_many(const Read& read, const
   __shared__ unsigned found;
   unsigned flags, low = 0, high = end - begin;
   while (low < high) {
-    const unsigned middle = (low + high + 1) / 2;
+    const unsigned middle = low + (high - low + 1) / 2;
     if (threadIdx.x == 0) found = 0;
     __syncthreads();
     unsigned own = 0;

@@ -22,6 +22,9 @@ use super::{Argument, Blocks, NoKernel, THREADS, Unit};
 use warploom_ir::{Op, Reduction, Type};
 use warploom_launch::{LaunchList, Operation, Rows};
 
+/// Columns, each of which has blocks of its own: a grid has so many along its second axis.
+const MAX_COLUMNS: usize = 65_535;
+
 /// Whether an operation is one of these.
 pub(super) fn is_collected(op: &Op) -> bool {
     matches!(op, Op::Reduce(Reduction::Mode | Reduction::HIndex, _))
@@ -47,6 +50,10 @@ impl Unit<'_> {
         let (reduction, edges) = (*reduction, *edges);
         if task.columns == 0 {
             return Ok(());
+        }
+        if task.columns > MAX_COLUMNS {
+            let what = format!("{} of {} columns", task.op.describe(), task.columns);
+            return Err(NoKernel::new(what));
         }
         let (walk, read) =
             Walk::from_operands(self.list, self.target.bytes_per_real, edges.direction, inputs)
@@ -90,16 +97,16 @@ impl KernelBody for CollectedBody {
     fn text(&self, _printer: &Printer) -> String {
         let CollectedBody { reduction, kind, stride, value } = self;
         let of_value = value.held.kind;
-        let (found, put) = if *reduction == Reduction::Mode {
+        let found = if *reduction == Reduction::Mode {
             let nothing = match of_value {
                 Type::Real => "INFINITE",
                 Type::Int => "ABOVE",
                 Type::Id => "0xffffffffLL",
                 Type::Bool => "1",
             };
-            (MODE.replace("@NOTHING@", nothing), "made".to_owned())
+            MODE.replace("@NOTHING@", nothing)
         } else {
-            (HINDEX.to_owned(), "made".to_owned())
+            HINDEX.to_owned()
         };
         let key = if *reduction == Reduction::Mode {
             match of_value {
@@ -126,7 +133,6 @@ impl KernelBody for CollectedBody {
             .replace("@HOLDS@", &value.condition())
             .replace("@KEY@", &key)
             .replace("@STRIDE@", &stride.to_string())
-            .replace("@PUT@", &put)
     }
 }
 
@@ -139,7 +145,7 @@ const bool together = turn < WARPS;
 const unsigned item = blockIdx.x * WARPS + (together ? turn : warp);
 if (item >= rows) continue;
 const unsigned begin = __ldg(item_offset + item), end = __ldg(item_offset + item + 1);
-if (together != end - begin > 32) continue;
+if (together != (end - begin > 32)) continue;
 [[maybe_unused]] const unsigned v = __ldg(item_row + item);
 @CONTEXT@@ROWS@
 const auto read = [&](const unsigned p, offset_t& key, [[maybe_unused]] unsigned& flags) {
@@ -149,7 +155,7 @@ key = @KEY@;
 return true;
 };
 @KEPT@ made;
-@FOUND@if (together ? threadIdx.x == 0 : lane == 0) out[(offset_t)v * @STRIDE@ + column] = @PUT@;
+@FOUND@if (together ? threadIdx.x == 0 : lane == 0) out[(offset_t)v * @STRIDE@ + column] = made;
 }
 ";
 

@@ -1,5 +1,5 @@
-//! neighbour_group_walk: sums over edges by neighbour groups, the schedule of GNNAdvisor (algorithm
-//! 3-1); the alternative to whole rows (`row_walk.rs`).
+//! neighbour_group_walk: reductions over edges by neighbour groups, the schedule of GNNAdvisor
+//! (algorithm 3-1); the alternative to whole rows (`row_walk.rs`).
 //!
 //! promises  groups, and the rows that no block finishes alone, are those of `partition`'s tables;
 //!           a group has `lanes` lanes, which process the columns together; each group of a block
@@ -9,9 +9,9 @@
 //!           edges
 //! never     adds by an atomic, or lets one group write into another's slot, as the printed
 //!           algorithm does
-//! limits    walks that visit the edges of a row once, in one direction, and only add: a softmax, a
-//!           minimum or maximum, and values that wait for another sum use whole rows; so does a
-//!           walk whose groups need more shared memory than a block has
+//! limits    walks that visit the edges of a row once, in one direction, for sums, minima and
+//!           maxima: a softmax, and values that wait for another sum, use whole rows; so does a walk
+//!           whose groups need more shared memory than a block has
 use std::rc::Rc;
 
 use super::edge_sums::Sum;
@@ -41,14 +41,17 @@ const SHARED_BYTES: usize = 48 << 10;
 
 /// Whether a walk can be split into these groups.
 pub(super) fn supports_groups(walk: &Walk, groups: Groups) -> bool {
-    let is_sum = |op: &Op| matches!(op, Op::Reduce(Reduction::Sum | Reduction::Count, _));
+    let has_parts = |op: &Op| {
+        use Reduction::{Count, Maximum, Minimum, Sum};
+        matches!(op, Op::Reduce(Sum | Count | Minimum | Maximum, _))
+    };
     let mut reductions =
         walk.steps.iter().filter(|step| step.level == Level::Row && reduced(&step.op).is_some());
     walk.passes() == 1
         && walk.direction().is_some_and(|direction| groups.divides(direction))
         && walk.rows == Rows::Nodes
         && walk.running.is_empty()
-        && reductions.all(|step| is_sum(&step.op))
+        && reductions.all(|step| has_parts(&step.op))
 }
 
 /// Distributes a row's columns over this many lanes: narrower vectors if some lanes would have

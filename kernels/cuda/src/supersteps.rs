@@ -3,10 +3,11 @@
 //!
 //! promises  the condition of the loop, tested after each superstep, before its commit; changes are
 //!           added up in f64, in an order that the grid alone decides; supersteps that were
-//!           enqueued behind the one that ended the loop change nothing; a superstep that made a
-//!           NaN is not committed, so that its cause can be looked for
-//! never     asks the host: it reads the state when it likes to
-//! limits    states are copied, at 2 reads and a write of each element a superstep
+//!           enqueued behind the one that ended the loop change nothing; a superstep whose change
+//!           is NaN is not committed, so that its cause can be looked for
+//! never     waits for the host, which reads where the loop is after some supersteps
+//! limits    states are copied: a read and a write of each element a superstep, and two reads more
+//!           of those whose change is measured
 use std::fmt::Write;
 
 use super::{Argument, Blocks, Kernel, THREADS};
@@ -16,7 +17,7 @@ use warploom_tuning as tuning;
 /// Where a loop is, as it is stored on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoopState {
-    /// Supersteps that were done since the state was last set.
+    /// Supersteps that were done since the loop began, or was resumed.
     pub done: u64,
     /// Elements that the last superstep changed; vertices that are active, for such a condition.
     pub changed: u64,
@@ -34,7 +35,7 @@ pub enum LoopEnd {
     Running,
     /// Its condition was met.
     Met,
-    /// The last superstep made a NaN, and was not committed.
+    /// The change of the last superstep is NaN; it was not committed.
     NotANumber,
 }
 
@@ -58,7 +59,7 @@ impl LoopState {
     }
 }
 
-/// The struct of `LoopState`, and what is changed by two elements.
+/// `LoopState` in CUDA, and the change between two elements.
 const OPENING: &str = include_str!("supersteps.cuh");
 
 /// Measures the change of a superstep, and decides on the end of the loop.
@@ -121,20 +122,21 @@ pub(super) fn superstep_launches(list: &LaunchList) -> Vec<bool> {
     are_repeated
 }
 
-/// An array that a kernel reads, or writes: as many elements of a row as are compared, elements
-/// from one row to the next, and its declared type.
+/// A buffer as a kernel sees it.
 struct Array<'a> {
     buffer: &'a Buffer,
+    /// Elements from one row to the next.
     stride: u64,
-    real: &'static str,
+    /// The type of an element in CUDA.
+    element: &'static str,
 }
 
 impl Array<'_> {
     fn find<'a>(list: &'a LaunchList, name: &str, bytes_per_real: u64) -> Array<'a> {
         let of_name = list.buffers.iter().find(|buffer| buffer.name == *name);
         let buffer = of_name.expect("a validated list declares what it commits");
-        let real = if buffer.element == Element::Real { "real" } else { "whole" };
-        Array { buffer, stride: buffer.stride(bytes_per_real), real }
+        let element = if buffer.element == Element::Real { "real" } else { "whole" };
+        Array { buffer, stride: buffer.stride(bytes_per_real), element }
     }
 
     /// The place of element `i`, without the padding of rows.
@@ -147,7 +149,7 @@ impl Array<'_> {
     }
 }
 
-/// The states of a loop by the numbers of their commits, and what is added to a kernel for each.
+/// A loop, and the buffers of its list.
 struct LoopArrays<'a> {
     list: &'a LaunchList,
     repeated: &'a Loop,
@@ -190,10 +192,10 @@ impl LoopArrays<'_> {
         let (mut declared, mut compared) = (String::new(), String::new());
         for (index, commit) in self.watched() {
             let array = self.of(&commit.state);
-            let (real, place, columns) = (array.real, array.place(), array.buffer.columns);
+            let (element, place, columns) = (array.element, array.place(), array.buffer.columns);
             let _ = write!(
                 declared,
-                ", const {real}* __restrict__ state_{index}, const {real}* __restrict__ \
+                ", const {element}* __restrict__ state_{index}, const {element}* __restrict__ \
                  next_{index}, const unsigned rows_{index}"
             );
             let _ = write!(
@@ -246,10 +248,10 @@ impl LoopArrays<'_> {
         let (mut declared, mut copied) = (String::new(), String::new());
         for (index, commit) in self.repeated.commit.iter().enumerate() {
             let array = self.of(&commit.state);
-            let (real, stride) = (array.real, array.stride);
+            let (element, stride) = (array.element, array.stride);
             let _ = write!(
                 declared,
-                ", {real}* __restrict__ state_{index}, const {real}* __restrict__ next_{index}, \
+                ", {element}* __restrict__ state_{index}, const {element}* __restrict__ next_{index}, \
                  const unsigned rows_{index}"
             );
             let _ = writeln!(

@@ -233,6 +233,14 @@ pub trait DeviceLoops<T: Precision> {
 
     /// Fetches the states of this loop and of all before it.
     fn fetch_states(&mut self, number: usize) -> Result<(), StageError>;
+
+    /// Fetches what a superstep of this loop reads and does not make: buffers that are all in use
+    /// at its start. Others may have had the same memory.
+    fn fetch_superstep_inputs(
+        &mut self,
+        list: &LaunchList,
+        number: usize,
+    ) -> Result<(), StageError>;
 }
 
 /// The loops of a list, superstep by superstep.

@@ -128,7 +128,7 @@ impl<T: Precision> Iteration<'_, T> {
                 self.supersteps_of_loops.push(self.loop_supersteps());
             }
         }
-        self.run_part(Part::Finish, checkpoints, count.checked_sub(1))?;
+        self.run_part(Part::Finish, checkpoints, None)?;
         if count == 0 {
             self.time_passes(checkpoints)?;
         }
@@ -303,8 +303,8 @@ impl<T: Precision> Iteration<'_, T> {
                 }
                 None if self.done == 0 => signals::stop_error_after("superstep", 0),
                 None => signals::stop_error(
-                    "between two loops. The same command goes on from what was saved last, or \
-                     begins the run again",
+                    "between two loops or after the last one. The same command goes on from what \
+                     was saved last, or begins the run again",
                 ),
             }),
             Err(Halt::Failed(error)) => Err(error),

@@ -223,11 +223,12 @@ mod tests {
 
     /// What is emitted for a program of the library.
     fn emitted(name: &str, sparse: bool, groups: Option<Groups>) -> (LaunchList, Emitted) {
+        let has_loop = name == "pagerank";
         let data = Data {
-            features: (!sparse).then_some(9),
+            features: (!sparse && !has_loop).then_some(9),
             sparse_features: sparse.then_some(600),
-            target: Some(Target { columns: 3, loss: Loss::CrossEntropy }),
-            training: true,
+            target: (!has_loop).then_some(Target { columns: 3, loss: Loss::CrossEntropy }),
+            training: !has_loop,
             lanes: true,
             relations: vec!["cites".into(), "knows".into()],
             ..Data::bare(3000, 20_000)
@@ -249,6 +250,7 @@ mod tests {
             ("gat", false, None),
             ("sage", false, None),
             ("rgcn", false, None),
+            ("pagerank", false, None),
         ];
         for (name, sparse, groups) in cases {
             let (list, emitted) = emitted(name, sparse, groups);

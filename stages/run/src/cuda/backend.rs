@@ -3,11 +3,11 @@
 //! promises  host buffers hold inputs, and what was fetched or put last; batches of epochs are read
 //!           in the order in which they were enqueued
 //! never     tests the condition of a loop on the host
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use warploom_contract::{Context, StageError, progress::StopFlag};
 use warploom_cpu::frontier::Run;
-use warploom_launch::{Buffer, LaunchList, Role, parameter_buffer};
+use warploom_launch::{Buffer, LaunchList, Operation, Role, parameter_buffer};
 
 use super::{GpuExecutor, GpuPlan, pipelined_epochs::BatchInFlight};
 use crate::{
@@ -200,6 +200,31 @@ impl<T: Precision> DeviceLoops<T> for CudaBackend<T> {
         }
         Ok(())
     }
+
+    fn fetch_superstep_inputs(
+        &mut self,
+        list: &LaunchList,
+        number: usize,
+    ) -> Result<(), StageError> {
+        self.fetch_states(number)?;
+        let is_made = |name: &String| {
+            list.buffers.iter().any(|buffer| buffer.name == *name && buffer.role == Role::Value)
+        };
+        for name in superstep_inputs(list, number).into_iter().filter(is_made) {
+            if let Some(place) = self.host.program.places.get(&name).copied() {
+                self.device.download_buffer(&name, &mut self.host.buffers, place)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a superstep of a loop reads and does not make.
+fn superstep_inputs(list: &LaunchList, number: usize) -> BTreeSet<String> {
+    let superstep = || list.loops()[number].superstep.iter().map(|launch| &launch.operation);
+    let made: BTreeSet<_> = superstep().flat_map(Operation::writes).collect();
+    let read = superstep().flat_map(Operation::reads).filter(|name| !made.contains(name));
+    read.map(|name| name.into_owned()).collect()
 }
 
 /// The states of a loop: their names, and where the host has them.

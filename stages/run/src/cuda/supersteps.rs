@@ -1,7 +1,7 @@
 //! supersteps: the supersteps of a loop on a GPU, enqueued in batches; the device tests the
 //! condition of the loop after each, and the rest of a batch then does nothing.
 //!
-//! promises  the host looks after a batch; batches double until one takes `BATCH_SECONDS`
+//! promises  the host looks after a batch; batches double until one takes half of `BATCH_SECONDS`
 //! never     decides on the end of a loop; runs more supersteps than it is asked for
 use std::ops::Range;
 use std::time::Instant;
@@ -19,8 +19,8 @@ const FIRST_BATCH: u64 = 4;
 /// Supersteps that one CUDA graph holds at most.
 const GRAPH_SUPERSTEPS: u64 = 16;
 
-/// No batch grows beyond this time, so that stops, progress and checkpoints wait for less than a
-/// fifth of a second.
+/// No batch grows beyond this time. So stops, progress and checkpoints wait for about as long, and
+/// for the first batch where its supersteps take longer.
 const BATCH_SECONDS: f64 = 0.1;
 
 /// Where the batches of a loop are.
@@ -48,14 +48,20 @@ impl GpuExecutor {
         most: u64,
     ) -> Result<LoopProgress, StageError> {
         let (begun, batch) = (Instant::now(), self.batches.next.min(most));
-        self.enqueue_supersteps(steps, number, batch).map_err(device_error)?;
+        self.enqueue_supersteps(steps.clone(), number, batch).map_err(device_error)?;
         let state = self.loop_state()?;
-        if begun.elapsed().as_secs_f64() < BATCH_SECONDS / 2.0 {
-            self.batches.next *= 2;
+        if state.done < 2 {
+            // The second superstep, which is timed, did nothing.
+            self.seconds_by_step.retain(|step, _| !steps.contains(step));
+        }
+        // A batch that was cut says nothing of a longer one.
+        if batch == self.batches.next && begun.elapsed().as_secs_f64() < BATCH_SECONDS / 2.0 {
+            self.batches.next = batch.saturating_mul(2);
         }
         let done = state.done - self.batches.done;
         self.batches.done = state.done;
-        let is_expected = done == batch || state.end != LoopEnd::Running && done <= batch;
+        let has_ended = state.end != LoopEnd::Running;
+        let is_expected = batch > 0 && (done == batch || has_ended && done <= batch);
         if !is_expected {
             let what = format!("{batch} supersteps were enqueued, and {done} are done");
             return Err(StageError::defect(what));

@@ -1,9 +1,9 @@
 //! device_loops: a loop whose condition the device tests itself: the host enqueues supersteps, and
 //! looks from time to time.
 //!
-//! promises  the states, the number of supersteps and the end of a loop that the host tests after
-//!           each superstep; a stop is honoured, and a checkpoint that is due by time is saved,
-//!           when the host looks
+//! promises  the same states, number of supersteps and end as where the host tests the condition
+//!           after each superstep; a stop is honoured, and a checkpoint that is due by time is
+//!           saved, when the host looks
 //! never     asks for more supersteps than are allowed, or than there are until a checkpoint is due
 use std::time::Instant;
 
@@ -26,40 +26,51 @@ impl<T: Precision> Iteration<'_, T> {
         checkpoints: &mut Checkpoints,
     ) -> Result<bool, StageError> {
         let until = self.backend.host().program.loops[number].until.clone();
+        let (begun, first) = (Instant::now(), self.loop_supersteps());
+        let ended = self.run_batches(number, &until, checkpoints);
+        let ran = self.loop_supersteps() - first;
+        self.seconds.push(begun.elapsed().as_secs_f64() / ran.max(1) as f64);
+        ended
+    }
+
+    fn run_batches(
+        &mut self,
+        number: usize,
+        until: &StopCondition,
+        checkpoints: &mut Checkpoints,
+    ) -> Result<bool, StageError> {
         self.device_loops()?.begin_loop(number)?;
         let mut last = Change::default();
         loop {
+            let left = self.spec.max_supersteps.saturating_sub(self.loop_supersteps());
+            if left == 0 {
+                return self.end_unconverged(number, until, &last);
+            }
             if self.context.stop.is_set() {
                 self.device_loops()?.fetch_states(number)?;
-                return Err(save_and_stop(self.backend.host(), checkpoints, self.progress(number)));
+                let reached = self.progress(number);
+                return Err(save_and_stop(self.backend.host(), checkpoints, reached));
             }
-            let left = self.spec.max_supersteps.saturating_sub(self.loop_supersteps());
             let most = left.min(checkpoints.steps_until_due(self.done));
-            if left == 0 {
-                return self.end_unconverged(number, &until, &last);
-            }
-            let begun = Instant::now();
             let ran = self.device_loops()?.run_supersteps(number, most)?;
             self.done += ran.done;
             last = ran.change;
-            self.seconds.push(begun.elapsed().as_secs_f64() / ran.done.max(1) as f64);
             self.context.progress.advance(ran.done);
-            self.context.progress.note(&describe_change(&until, &ran.change));
+            self.context.progress.note(&describe_change(until, &ran.change));
             match ran.end {
                 LoopEnd::Met => return Ok(true),
-                LoopEnd::NotANumber => {
-                    self.backend.fetch_all(self.list)?;
-                    let done = self.done;
-                    return Err(nonfinite_trace::superstep_error(
-                        self.backend,
-                        self.list,
-                        number,
-                        done,
-                    ));
-                }
+                LoopEnd::NotANumber => return Err(self.find_nan(number)?),
                 LoopEnd::Running => self.save_if_due(number, checkpoints),
             }
         }
+    }
+
+    /// The error for states that became NaN in the last superstep, which was not committed.
+    fn find_nan(&mut self, number: usize) -> Result<StageError, StageError> {
+        let list = self.list;
+        self.device_loops()?.fetch_superstep_inputs(list, number)?;
+        let done = self.done;
+        Ok(nonfinite_trace::superstep_error(self.backend, list, number, done))
     }
 
     fn save_if_due(&mut self, number: usize, checkpoints: &mut Checkpoints) {
