@@ -10,8 +10,8 @@
 //! never     adds by an atomic, or lets one group write into another's slot, as the printed
 //!           algorithm does
 //! limits    walks that visit the edges of a row once, in one direction, for sums, minima and
-//!           maxima: a softmax, and values that wait for another sum, use whole rows; so does a walk
-//!           whose groups need more shared memory than a block has
+//!           maxima: a softmax, and values that wait for another sum, use whole rows; so does a
+//!           walk whose groups need more shared memory than a block has
 use std::rc::Rc;
 
 use super::edge_sums::Sum;

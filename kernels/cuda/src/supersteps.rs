@@ -251,8 +251,8 @@ impl LoopArrays<'_> {
             let (element, stride) = (array.element, array.stride);
             let _ = write!(
                 declared,
-                ", {element}* __restrict__ state_{index}, const {element}* __restrict__ next_{index}, \
-                 const unsigned rows_{index}"
+                ", {element}* __restrict__ state_{index}, const {element}* __restrict__ \
+                 next_{index}, const unsigned rows_{index}"
             );
             let _ = writeln!(
                 copied,

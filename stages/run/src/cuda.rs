@@ -1,8 +1,9 @@
 //! cuda: executes a launch list on a GPU, with the kernels of its plan.
 //!
 //! promises  all device memory is one allocation, of the size that the plan predicted, except input
-//!           rows that the plan leaves in pinned host memory; a part of the list is one CUDA graph, or 16 supersteps are;
-//!           the same bits on every run; an error of the device says what was attempted
+//!           rows that the plan leaves in pinned host memory; a part of the list, or 16 supersteps,
+//!           are one CUDA graph; the same bits on every run; an error of the device says what was
+//!           attempted
 //! never     adds up in varying order; copies results of launches to the host before they are asked
 //!           for, except measurements of epochs (`pipelined_epochs`)
 mod backend;
