@@ -68,7 +68,7 @@ fn what_is_predicted_is_reached() {
             &format!("reorder.method={order}"),
             &format!("run.dtype={dtype}"),
             "run.epochs=1",
-            "plan.set.hidden=128",
+            "plan.set.hidden=144",
         ];
         let recipe = sets.iter().fold(Recipe::of(program, "crowd"), |recipe, set| recipe.set(set));
         let record = record(&sandbox, &recipe, threads);
