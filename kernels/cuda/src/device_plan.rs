@@ -393,7 +393,7 @@ pub enum Argument {
     /// The best checkpoint of the parameter of this number.
     Kept(usize),
     /// Where a loop is: `supersteps::LoopState`.
-    Supersteps,
+    LoopState,
 }
 
 impl Argument {

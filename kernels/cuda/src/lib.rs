@@ -249,7 +249,7 @@ pub fn decide(
         };
         unit.decide().map_err(|refused| NoKernel { launch: launch.name.clone(), ..refused })?;
         if are_repeated[number] {
-            unit.draft.kernels.iter_mut().for_each(KernelDraft::end_with_loop);
+            unit.draft.kernels.iter_mut().for_each(KernelDraft::skip_after_end);
         }
         let kernels = unit.draft.kernels.iter().map(|draft| {
             let name = unit.name(draft.suffix);
@@ -289,7 +289,7 @@ impl DecidedKernels {
             source.push(epoch_clock::CLOCKWORK);
             source.push(&training_control::watch_source(list, kind, columns, &plan.watch));
         }
-        source.push(&supersteps::source(list, target.bytes_per_real, target.processors));
+        source.push(&supersteps::source(list, target.bytes_per_real));
         Emitted { source: source.finish(), plan }
     }
 }

@@ -268,7 +268,7 @@ impl SizeCounts {
             }
             Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
             Argument::Watches => 2 * training_control::BYTES as u64,
-            Argument::Supersteps => supersteps::BYTES as u64,
+            Argument::LoopState => supersteps::BYTES as u64,
             Argument::Buffer(_)
             | Argument::Count(..)
             | Argument::Number(_)

@@ -3,14 +3,18 @@
 struct Frequent { unsigned count; offset_t key; };
 #define SIGN (1ull << 63)
 // Of the flags, 1 says that there is a NaN, and 2 that there is a zero with a sign.
-__device__ __forceinline__ offset_t key_of(const whole value, unsigned&) { return (offset_t)value ^ SIGN; }
+__device__ __forceinline__ offset_t key_of(const whole value, unsigned&) {
+  return (offset_t)value ^ SIGN;
+}
 __device__ __forceinline__ offset_t key_of(const double value, unsigned& flags) {
   if (value != value) flags |= 1;
   const offset_t bits = (offset_t)__double_as_longlong(value);
   if (bits == SIGN) flags |= 2;
   return value == 0 ? SIGN : bits & SIGN ? ~bits : bits | SIGN;
 }
-__device__ __forceinline__ void value_of(const offset_t key, unsigned, whole& value) { value = (whole)(key ^ SIGN); }
+__device__ __forceinline__ void value_of(const offset_t key, unsigned, whole& value) {
+  value = (whole)(key ^ SIGN);
+}
 __device__ __forceinline__ void value_of(const offset_t key, const unsigned flags, real& value) {
   if (key == SIGN) value = flags & 2 ? (real)-0.0 : (real)0;
   else value = (real)__longlong_as_double((long long)(key & SIGN ? key & ~SIGN : ~key));
@@ -22,12 +26,14 @@ __device__ __forceinline__ void take_better(Frequent& best, const Frequent other
 }
 __device__ __forceinline__ void take_best_of_warp(Frequent& best, unsigned& flags) {
   UNROLL for (int distance = 16; distance > 0; distance /= 2) {
-    take_better(best, {__shfl_xor_sync(FULL, best.count, distance), __shfl_xor_sync(FULL, best.key, distance)});
+    const unsigned count = __shfl_xor_sync(FULL, best.count, distance);
+    take_better(best, {count, __shfl_xor_sync(FULL, best.key, distance)});
     flags |= __shfl_xor_sync(FULL, flags, distance);
   }
 }
 // A lane has an edge, and compares it with all.
-template <typename Read> __device__ Frequent mode_of_few(const Read& read, const unsigned begin, const unsigned end, unsigned& flags) {
+template <typename Read> __device__
+Frequent mode_of_few(const Read& read, const unsigned begin, const unsigned end, unsigned& flags) {
   const unsigned p = begin + threadIdx.x % 32;
   offset_t key = 0;
   const bool holds = p < end && read(p, key, flags);
@@ -49,13 +55,17 @@ __device__ __forceinline__ offset_t mixed(offset_t key) {
   key = (key ^ key >> 27) * 0x94d049bb133111ebull;
   return key ^ key >> 31;
 }
-template <typename Read> __device__ Frequent mode_of_many(const Read& read, const unsigned begin, const unsigned end, unsigned& flags) {
+template <typename Read> __device__
+Frequent mode_of_many(const Read& read, const unsigned begin, const unsigned end, unsigned& flags) {
   __shared__ offset_t keys[PLACES];
   __shared__ unsigned counts[PLACES], taken, largest, flags_of_block;
   __shared__ Frequent of_warp[32];
   Frequent best = {0, EMPTY};
   for (unsigned part = 0, parts = 1; part < parts;) {
-    for (unsigned place = threadIdx.x; place < PLACES; place += blockDim.x) { keys[place] = EMPTY; counts[place] = 0; }
+    for (unsigned place = threadIdx.x; place < PLACES; place += blockDim.x) {
+      keys[place] = EMPTY;
+      counts[place] = 0;
+    }
     if (threadIdx.x == 0) taken = largest = flags_of_block = 0;
     __syncthreads();
     for (unsigned p = begin + threadIdx.x; p < end; p += blockDim.x) {
@@ -64,7 +74,8 @@ template <typename Read> __device__ Frequent mode_of_many(const Read& read, cons
       const offset_t hash = mixed(key);
       if ((hash & (parts - 1)) != part) continue;
       if (key == EMPTY) { atomicAdd(&largest, 1u); continue; }
-      for (unsigned place = (unsigned)(hash >> 40) % PLACES; *(volatile unsigned*)&taken <= TAKEN; place = (place + 1) % PLACES) {
+      unsigned place = (unsigned)(hash >> 40) % PLACES;
+      for (; *(volatile unsigned*)&taken <= TAKEN; place = (place + 1) % PLACES) {
         const offset_t known = atomicCAS(&keys[place], EMPTY, key);
         if (known == EMPTY) atomicAdd(&taken, 1u);
         if (known == EMPTY || known == key) { atomicAdd(&counts[place], 1u); break; }
@@ -78,7 +89,9 @@ template <typename Read> __device__ Frequent mode_of_many(const Read& read, cons
       __syncthreads();
       continue;
     }
-    for (unsigned place = threadIdx.x; place < PLACES; place += blockDim.x) if (counts[place] > 0) take_better(best, {counts[place], keys[place]});
+    for (unsigned place = threadIdx.x; place < PLACES; place += blockDim.x) {
+      if (counts[place] > 0) take_better(best, {counts[place], keys[place]});
+    }
     if (threadIdx.x == 0 && largest > 0) take_better(best, {largest, EMPTY});
     part++;
     __syncthreads();
@@ -89,13 +102,16 @@ template <typename Read> __device__ Frequent mode_of_many(const Read& read, cons
     if (flags) atomicOr(&flags_of_block, flags);
   }
   __syncthreads();
-  if (threadIdx.x == 0) for (unsigned warp = 1; warp < blockDim.x / 32; warp++) take_better(best, of_warp[warp]);
+  for (unsigned warp = 1; threadIdx.x == 0 && warp < blockDim.x / 32; warp++) {
+    take_better(best, of_warp[warp]);
+  }
   flags = flags_of_block;
   __syncthreads();
   return best;
 }
 // The largest h such that h values are at least h, by bisection.
-template <typename Read> __device__ whole hindex_of_few(const Read& read, const unsigned begin, const unsigned end) {
+template <typename Read> __device__
+whole hindex_of_few(const Read& read, const unsigned begin, const unsigned end) {
   const unsigned p = begin + threadIdx.x % 32;
   offset_t value = 0;
   unsigned flags, low = 0, high = end - begin;
@@ -107,7 +123,8 @@ template <typename Read> __device__ whole hindex_of_few(const Read& read, const 
   }
   return low;
 }
-template <typename Read> __device__ whole hindex_of_many(const Read& read, const unsigned begin, const unsigned end) {
+template <typename Read> __device__
+whole hindex_of_many(const Read& read, const unsigned begin, const unsigned end) {
   __shared__ unsigned found;
   unsigned flags, low = 0, high = end - begin;
   while (low < high) {
@@ -119,7 +136,9 @@ template <typename Read> __device__ whole hindex_of_many(const Read& read, const
       offset_t value;
       own += read(p, value, flags) && (whole)value >= (whole)middle;
     }
-    UNROLL for (int distance = 16; distance > 0; distance /= 2) own += __shfl_xor_sync(FULL, own, distance);
+    UNROLL for (int distance = 16; distance > 0; distance /= 2) {
+      own += __shfl_xor_sync(FULL, own, distance);
+    }
     if (threadIdx.x % 32 == 0) atomicAdd(&found, own);
     __syncthreads();
     if (found >= middle) low = middle;

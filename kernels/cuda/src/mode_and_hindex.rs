@@ -10,15 +10,14 @@
 //!           the row is read several times
 use std::rc::Rc;
 
-use super::edge_walk_text::add_slot_lists;
-use super::kernel_parameters::{Parameters, emit_row_context};
+use super::kernel_parameters::emit_row_context;
 use super::operators::{cast, register};
 use super::schedule_kinds::ScheduleKind;
 use super::source_text::{KernelBody, KernelDraft, Printer};
-use super::unfused_edge_ops::{EdgeValue, SINGLE, lies, lower_edge_value, single};
+use super::unfused_edge_ops::{EdgeValue, SINGLE, edge_parameters, lies, lower_edge_value, single};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
-use super::{Argument, Blocks, NoKernel, THREADS, Unit};
+use super::{Blocks, NoKernel, THREADS, Unit};
 use warploom_ir::{Op, Reduction, Type};
 use warploom_launch::{LaunchList, Operation, Rows};
 
@@ -61,14 +60,7 @@ impl Unit<'_> {
         let walk = Rc::new(walk);
         let mut lowering = WalkLowering::with_passes(&walk, single(task.columns), 1);
         let value = lower_edge_value(&mut lowering, &task, edges, &read[0], read.get(1), false)?;
-        let mut parameters = Parameters::new();
-        parameters.push_output(
-            format!("{}* __restrict__ out", lies(task.kind)),
-            Argument::Buffer(task.out.to_owned()),
-        );
-        parameters.add_reads(&lowering, &lowering.reads());
-        add_slot_lists(&mut parameters, &lowering, edges.direction);
-        parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
+        let parameters = edge_parameters(&task, &lowering, edges);
         let blocks =
             Blocks::Rows { rows: Rows::Nodes, each: THREADS / 32, slices: task.columns as u32 };
         let body = CollectedBody { reduction, kind: task.kind, stride: task.stride, value };
@@ -116,19 +108,14 @@ impl KernelBody for CollectedBody {
         } else {
             format!("(offset_t){}", cast(of_value, Type::Int, "value"))
         };
-        let kept = match (kind, *reduction) {
-            (Type::Real, _) => "real",
-            _ => "whole",
-        };
-        let edge = value.edge_text();
         EACH_ROW
             .replace("@FOUND@", &found)
             .replace("@SINGLE@", SINGLE)
             .replace("@CONTEXT@", &emit_row_context(&value.rows.reads()))
             .replace("@ROWS@", &value.rows.text())
-            .replace("@EDGE@", &edge)
+            .replace("@EDGE@", &value.edge_text())
             .replace("@TYPE@", register(of_value))
-            .replace("@KEPT@", kept)
+            .replace("@KEPT@", lies(*kind))
             .replace("@VALUE@", &value.held.at())
             .replace("@HOLDS@", &value.condition())
             .replace("@KEY@", &key)

@@ -33,7 +33,7 @@ pub(super) struct KernelDraft {
     /// not, the kernel waits at its start.
     pub waits: bool,
     /// Whether it does nothing once the loop that it is part of has ended.
-    pub ends_with_loop: bool,
+    pub skips_after_end: bool,
     pub threads: u32,
     /// Minimum resident blocks per SM (`__launch_bounds__`).
     pub resident: u32,
@@ -56,7 +56,7 @@ impl KernelDraft {
             tables: Vec::new(),
             body: Box::new(body),
             waits: false,
-            ends_with_loop: false,
+            skips_after_end: false,
             threads: THREADS,
             resident: 1,
             grid,
@@ -65,9 +65,9 @@ impl KernelDraft {
     }
 
     /// Makes it part of a superstep, which does nothing once its loop has ended.
-    pub fn end_with_loop(&mut self) {
-        self.ends_with_loop = true;
-        self.parameters.push("const Supersteps* __restrict__ supersteps", Argument::Supersteps);
+    pub fn skip_after_end(&mut self) {
+        self.skips_after_end = true;
+        self.parameters.push("const LoopState* __restrict__ loop", Argument::LoopState);
     }
 
     /// How it is launched, under this name.
@@ -145,8 +145,8 @@ impl SourceText {
         let KernelDraft { maker, threads, waits, resident, .. } = kernel;
         let body = kernel.body.text(&self.printer);
         let tables = table_definitions(&kernel.tables);
-        let waits = match (kernel.ends_with_loop, *waits) {
-            (true, _) => "after_others();\nif (supersteps->ended) return;\n",
+        let waits = match (kernel.skips_after_end, *waits) {
+            (true, _) => "after_others();\nif (loop->ended) return;\n",
             (false, true) => "",
             (false, false) => "after_others();\n",
         };

@@ -1,7 +1,8 @@
 // The end of a superstep.
+
 // Where a loop is: supersteps done, what the last one changed, why the loop has ended (0: it has
 // not), and whether the last superstep is committed.
-struct Supersteps { unsigned long long done, changed; double summed; unsigned ended, commits; };
+struct LoopState { unsigned long long done, changed; double summed; unsigned ended, commits; };
 struct Change { double summed; unsigned long long changed; };
 // Equal elements have change 0, infinities too; a NaN differs from everything but a NaN, and makes
 // the sum NaN.
@@ -13,7 +14,8 @@ __device__ __forceinline__ void compare(Change& change, const real before, const
 __device__ __forceinline__ void compare(Change& change, const whole before, const whole after) {
   if (before == after) return;
   change.changed++;
-  change.summed += (double)(before > after ? (offset_t)before - (offset_t)after : (offset_t)after - (offset_t)before);
+  const whole low = before < after ? before : after, high = before < after ? after : before;
+  change.summed += (double)((offset_t)high - (offset_t)low);
 }
 // The sum over a block, at its first thread.
 __device__ __forceinline__ void add_up(Change& change) {

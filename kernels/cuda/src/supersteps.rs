@@ -8,10 +8,8 @@
 //! never     waits for the host, which reads where the loop is after some supersteps
 //! limits    states are copied: a read and a write of each element a superstep, and two reads more
 //!           of those whose change is measured
-use std::fmt::Write;
-
 use super::{Argument, Blocks, Kernel, THREADS};
-use warploom_launch::{Buffer, Commit, Element, LaunchList, Loop, Rows, StopCondition};
+use warploom_launch::{Buffer, BufferName, Commit, Element, LaunchList, Loop, Rows, StopCondition};
 use warploom_tuning as tuning;
 
 /// Where a loop is, as it is stored on the device.
@@ -65,11 +63,11 @@ const OPENING: &str = include_str!("supersteps.cuh");
 /// Measures the change of a superstep, and decides on the end of the loop.
 const CHANGE: &str = "
 extern \"C\" __global__ void @NAME@(
-Supersteps* __restrict__ supersteps, Change* parts, unsigned* ticket@DECLARED@) {
+LoopState* __restrict__ loop, Change* parts, unsigned* ticket@DECLARED@) {
 after_others();
 __shared__ bool is_last;
-if (supersteps->ended) {
-if (blockIdx.x == 0 && threadIdx.x == 0) supersteps->commits = 0;
+if (loop->ended) {
+if (blockIdx.x == 0 && threadIdx.x == 0) loop->commits = 0;
 return;
 }
 const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -92,20 +90,20 @@ change.changed += __ldcg(&parts[part].changed);
 add_up(change);
 if (threadIdx.x > 0) return;
 *ticket = 0;
-supersteps->done++;
-supersteps->summed = change.summed;
-supersteps->changed = change.changed;
+loop->done++;
+loop->summed = change.summed;
+loop->changed = change.changed;
 const bool is_number = change.summed == change.summed;
-supersteps->commits = is_number;
-supersteps->ended = !is_number ? 2 : @MET@ ? 1 : 0;
+loop->commits = is_number;
+loop->ended = !is_number ? 2 : @MET@ ? 1 : 0;
 }
 ";
 
 /// Replaces states by their successors.
 const COMMIT: &str = "
-extern \"C\" __global__ void @NAME@(const Supersteps* __restrict__ supersteps@DECLARED@) {
+extern \"C\" __global__ void @NAME@(const LoopState* __restrict__ loop@DECLARED@) {
 after_others();
-if (!supersteps->commits) return;
+if (!loop->commits) return;
 const offset_t first = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
 const offset_t all = (offset_t)gridDim.x * blockDim.x;
 @COPIED@}
@@ -157,19 +155,18 @@ struct LoopArrays<'a> {
 }
 
 impl LoopArrays<'_> {
-    fn of<'a>(&'a self, name: &str) -> Array<'a> {
+    fn array<'a>(&'a self, name: &str) -> Array<'a> {
         Array::find(self.list, name, self.bytes_per_real)
     }
 
     /// The commits whose change decides.
-    fn watched(&self) -> impl Iterator<Item = (usize, &Commit)> {
+    fn watched(&self) -> impl Iterator<Item = &Commit> {
         let is_watched = |state: &String| match &self.repeated.until {
             StopCondition::ChangeAtMost(watched, _) => watched == state,
             StopCondition::Unchanged(states) => states.contains(state),
             StopCondition::Nowhere(_) => false,
         };
-        let commits = self.repeated.commit.iter().enumerate();
-        commits.filter(move |(_, commit)| is_watched(&commit.state))
+        self.repeated.commit.iter().filter(move |commit| is_watched(&commit.state))
     }
 
     /// Blocks for the largest of these buffers. They follow from the graph alone, so that the order
@@ -179,7 +176,7 @@ impl LoopArrays<'_> {
             let is_of_edges = matches!(buffer.rows, Rows::Edges | Rows::EdgesTwice);
             (is_of_edges, buffer.rows == Rows::Nodes, buffer.columns)
         };
-        let largest = names.map(|name| self.of(name).buffer).max_by_key(|buffer| size(buffer));
+        let largest = names.map(|name| self.array(name).buffer).max_by_key(|buffer| size(buffer));
         let (rows, columns) =
             largest.map_or((Rows::Nodes, 1), |buffer| (buffer.rows, buffer.columns));
         let each = (tuning::commit_elements() / columns.max(1)).max(1) as u32;
@@ -187,104 +184,128 @@ impl LoopArrays<'_> {
         Blocks::Parts { rows, each, most, tiles: [1, 1] }
     }
 
-    fn change(&self, number: usize, processors: u32) -> (Kernel, String) {
-        let mut arguments = vec![Argument::Supersteps, Argument::Scratch, Argument::Ticket];
-        let (mut declared, mut compared) = (String::new(), String::new());
-        for (index, commit) in self.watched() {
-            let array = self.of(&commit.state);
-            let (element, place, columns) = (array.element, array.place(), array.buffer.columns);
-            let _ = write!(
-                declared,
-                ", const {element}* __restrict__ state_{index}, const {element}* __restrict__ \
-                 next_{index}, const unsigned rows_{index}"
-            );
-            let _ = write!(
-                compared,
-                "for (offset_t i = first; i < (offset_t)rows_{index} * {columns}; i += all) {{\n\
-                 const offset_t at = {place};\n\
-                 compare(change, state_{index}[at], next_{index}[at]);\n}}\n"
-            );
-            arguments.push(Argument::Buffer(commit.state.clone()));
-            arguments.push(Argument::Buffer(commit.next.clone()));
-            arguments.push(Argument::RowCount(array.buffer.rows));
-        }
-        let mut met = "change.changed == 0".to_owned();
+    /// The buffer that no vertex may be active in, for such a condition.
+    fn active(&self) -> Option<&BufferName> {
         match &self.repeated.until {
-            StopCondition::ChangeAtMost(_, bound) if bound.is_finite() => {
-                met = format!("change.summed <= {bound:e}");
-            }
-            StopCondition::ChangeAtMost(_, bound) => met = (*bound > 0.0).to_string(),
-            StopCondition::Unchanged(_) => {}
-            StopCondition::Nowhere(active) => {
-                let array = self.of(active);
-                declared += ", const whole* __restrict__ active, const unsigned rows";
-                let _ = writeln!(
-                    compared,
-                    "for (offset_t i = first; i < (offset_t)rows * {}; i += all) \
-                     change.changed += active[{}] != 0;",
-                    array.buffer.columns,
-                    array.place()
-                );
-                arguments.push(Argument::Buffer(active.clone()));
-                arguments.push(Argument::RowCount(array.buffer.rows));
-            }
-        }
-        let name = format!("change_of_loop_{number}");
-        let text = CHANGE
-            .replace("@NAME@", &name)
-            .replace("@DECLARED@", &declared)
-            .replace("@COMPARED@", &compared)
-            .replace("@MET@", &met);
-        let states = self.watched().map(|(_, commit)| &commit.state);
-        let active = match &self.repeated.until {
             StopCondition::Nowhere(active) => Some(active),
             _ => None,
-        };
-        (kernel(name, arguments, self.blocks(states.chain(active), processors)), text)
+        }
     }
 
-    fn commit(&self, number: usize, processors: u32) -> (Kernel, String) {
-        let mut arguments = vec![Argument::Supersteps];
-        let (mut declared, mut copied) = (String::new(), String::new());
-        for (index, commit) in self.repeated.commit.iter().enumerate() {
-            let array = self.of(&commit.state);
-            let (element, stride) = (array.element, array.stride);
-            let _ = write!(
-                declared,
-                ", {element}* __restrict__ state_{index}, const {element}* __restrict__ \
-                 next_{index}, const unsigned rows_{index}"
-            );
-            let _ = writeln!(
-                copied,
-                "for (offset_t i = first; i < (offset_t)rows_{index} * {stride}; i += all) \
-                 state_{index}[i] = next_{index}[i];"
-            );
-            arguments.push(Argument::Buffer(commit.state.clone()));
-            arguments.push(Argument::Buffer(commit.next.clone()));
-            arguments.push(Argument::RowCount(array.buffer.rows));
+    fn change_kernel(&self, number: usize, processors: u32) -> Kernel {
+        let mut arguments = vec![Argument::LoopState, Argument::Scratch, Argument::Ticket];
+        arguments.extend(self.watched().flat_map(|commit| self.pair_arguments(commit)));
+        if let Some(active) = self.active() {
+            arguments.push(Argument::Buffer(active.clone()));
+            arguments.push(Argument::RowCount(self.array(active).buffer.rows));
         }
-        let name = format!("commit_of_loop_{number}");
-        let text = COMMIT
-            .replace("@NAME@", &name)
-            .replace("@DECLARED@", &declared)
-            .replace("@COPIED@", &copied);
-        let states = self.repeated.commit.iter().map(|commit| &commit.state);
-        (kernel(name, arguments, self.blocks(states, processors)), text)
+        let buffers = self.watched().map(|commit| &commit.state).chain(self.active());
+        kernel(change_name(number), arguments, self.blocks(buffers, processors))
     }
+
+    fn change_text(&self, number: usize) -> String {
+        let compare = |(pair, commit): (usize, &Commit)| {
+            let array = self.array(&commit.state);
+            format!(
+                "for (offset_t i = first; i < (offset_t)rows_{pair} * {}; i += all) {{\n\
+                 const offset_t at = {};\n\
+                 compare(change, state_{pair}[at], next_{pair}[at]);\n}}\n",
+                array.buffer.columns,
+                array.place()
+            )
+        };
+        let mut declared = self.pair_declarations(self.watched(), "const ");
+        let mut compared: String = self.watched().enumerate().map(compare).collect();
+        if let Some(array) = self.active().map(|active| self.array(active)) {
+            declared += ", const whole* __restrict__ active, const unsigned rows";
+            compared += &format!(
+                "for (offset_t i = first; i < (offset_t)rows * {}; i += all) \
+                 change.changed += active[{}] != 0;\n",
+                array.buffer.columns,
+                array.place()
+            );
+        }
+        let met = match &self.repeated.until {
+            StopCondition::ChangeAtMost(_, bound) if bound.is_finite() => {
+                format!("change.summed <= {bound:e}")
+            }
+            StopCondition::ChangeAtMost(_, bound) => (*bound > 0.0).to_string(),
+            StopCondition::Unchanged(_) | StopCondition::Nowhere(_) => {
+                "change.changed == 0".to_owned()
+            }
+        };
+        CHANGE
+            .replace("@NAME@", &change_name(number))
+            .replace("@DECLARED@", &declared)
+            .replace("@COMPARED@", &compared)
+            .replace("@MET@", &met)
+    }
+
+    fn commit_kernel(&self, number: usize, processors: u32) -> Kernel {
+        let commits = || self.repeated.commit.iter();
+        let mut arguments = vec![Argument::LoopState];
+        arguments.extend(commits().flat_map(|commit| self.pair_arguments(commit)));
+        let states = commits().map(|commit| &commit.state);
+        kernel(commit_name(number), arguments, self.blocks(states, processors))
+    }
+
+    fn commit_text(&self, number: usize) -> String {
+        let copy = |(pair, commit): (usize, &Commit)| {
+            format!(
+                "for (offset_t i = first; i < (offset_t)rows_{pair} * {}; i += all) \
+                 state_{pair}[i] = next_{pair}[i];\n",
+                self.array(&commit.state).stride
+            )
+        };
+        let commits = || self.repeated.commit.iter();
+        COMMIT
+            .replace("@NAME@", &commit_name(number))
+            .replace("@DECLARED@", &self.pair_declarations(commits(), ""))
+            .replace("@COPIED@", &commits().enumerate().map(copy).collect::<String>())
+    }
+
+    /// The arguments of a state, of its successor and of their rows.
+    fn pair_arguments(&self, commit: &Commit) -> [Argument; 3] {
+        [
+            Argument::Buffer(commit.state.clone()),
+            Argument::Buffer(commit.next.clone()),
+            Argument::RowCount(self.array(&commit.state).buffer.rows),
+        ]
+    }
+
+    /// Their parameters, with a qualifier of the state.
+    fn pair_declarations<'a>(
+        &self,
+        commits: impl Iterator<Item = &'a Commit>,
+        qualifier: &str,
+    ) -> String {
+        let declare = |(pair, commit): (usize, &Commit)| {
+            let element = self.array(&commit.state).element;
+            format!(
+                ", {qualifier}{element}* __restrict__ state_{pair}, const {element}* __restrict__ \
+                 next_{pair}, const unsigned rows_{pair}"
+            )
+        };
+        commits.enumerate().map(declare).collect()
+    }
+}
+
+fn change_name(number: usize) -> String {
+    format!("change_of_loop_{number}")
+}
+
+fn commit_name(number: usize) -> String {
+    format!("commit_of_loop_{number}")
 }
 
 fn kernel(name: String, arguments: Vec<Argument>, blocks: Blocks) -> Kernel {
     Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 }
 }
 
-/// The kernels that end a superstep of each loop, in the order in which they run, each with its
-/// text.
-fn ends(list: &LaunchList, bytes_per_real: u64, processors: u32) -> Vec<[(Kernel, String); 2]> {
-    let of_loop = |(number, repeated): (usize, &Loop)| {
-        let arrays = LoopArrays { list, repeated, bytes_per_real };
-        [arrays.change(number, processors), arrays.commit(number, processors)]
-    };
-    list.loops().iter().enumerate().map(of_loop).collect()
+/// The loops of a list, with its buffers.
+fn loops(list: &LaunchList, bytes_per_real: u64) -> impl Iterator<Item = (usize, LoopArrays<'_>)> {
+    let of_loop = move |repeated| LoopArrays { list, repeated, bytes_per_real };
+    list.loops().iter().map(of_loop).enumerate()
 }
 
 /// The kernels that end a superstep of each loop, in the order in which they run.
@@ -293,8 +314,18 @@ pub(super) fn loop_kernels(
     bytes_per_real: u64,
     processors: u32,
 ) -> Vec<Vec<Kernel>> {
-    let ends = ends(list, bytes_per_real, processors);
-    ends.into_iter().map(|pair| pair.map(|(kernel, _)| kernel).into()).collect()
+    let of_loop = |(number, arrays): (usize, LoopArrays)| {
+        vec![arrays.change_kernel(number, processors), arrays.commit_kernel(number, processors)]
+    };
+    loops(list, bytes_per_real).map(of_loop).collect()
+}
+
+/// The source of these kernels.
+pub(super) fn source(list: &LaunchList, bytes_per_real: u64) -> String {
+    let of_loop = |(number, arrays): (usize, LoopArrays)| {
+        [arrays.change_text(number), arrays.commit_text(number)]
+    };
+    loops(list, bytes_per_real).flat_map(of_loop).collect()
 }
 
 /// Scratch that these kernels share: what each block has summed.
@@ -306,12 +337,6 @@ pub(super) fn scratch_bytes(list: &LaunchList, processors: u32) -> u64 {
 /// What precedes the kernels of a list with loops.
 pub(super) fn opening(list: &LaunchList) -> &'static str {
     if list.loops().is_empty() { "" } else { OPENING }
-}
-
-/// The source of the kernels that end supersteps.
-pub(super) fn source(list: &LaunchList, bytes_per_real: u64, processors: u32) -> String {
-    let ends = ends(list, bytes_per_real, processors);
-    ends.into_iter().flatten().map(|(_, text)| text).collect()
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use warploom_launch::{Operation, Rows};
 
 /// An operation: its output, the shape of a row, and its columns.
 pub(super) struct EdgeTask<'a> {
-    pub out: &'a str,
+    out: &'a str,
     shape: &'a [u64],
     pub op: &'a Op,
     pub columns: usize,
@@ -114,14 +114,7 @@ impl Unit<'_> {
             _ => String::new(),
         };
         let value = lower_edge_value(&mut lowering, &task, edges, &read[0], read.get(mask), true)?;
-        let mut parameters = Parameters::new();
-        parameters.push_output(
-            format!("{}* __restrict__ out", lies(task.kind)),
-            Argument::Buffer(task.out.to_owned()),
-        );
-        parameters.add_reads(&lowering, &lowering.reads());
-        add_slot_lists(&mut parameters, &lowering, edges.direction);
-        parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
+        let parameters = edge_parameters(&task, &lowering, edges);
         let EdgeTask { op, columns, stride, kind, .. } = task;
         let body = EdgesBody { op: op.clone(), columns, stride, kind, begin, value };
         self.add_row_kernel(
@@ -331,6 +324,23 @@ impl Unit<'_> {
             ..KernelDraft::new(maker, parameters, blocks, body)
         });
     }
+}
+
+/// The parameters of a kernel that walks the edges of each vertex.
+pub(super) fn edge_parameters(
+    task: &EdgeTask,
+    lowering: &WalkLowering,
+    edges: EdgeSet,
+) -> Parameters {
+    let mut parameters = Parameters::new();
+    parameters.push_output(
+        format!("{}* __restrict__ out", lies(task.kind)),
+        Argument::Buffer(task.out.to_owned()),
+    );
+    parameters.add_reads(lowering, &lowering.reads());
+    add_slot_lists(&mut parameters, lowering, edges.direction);
+    parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
+    parameters
 }
 
 /// Lowers the value of an edge, and the condition that it counts.

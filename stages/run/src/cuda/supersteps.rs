@@ -36,7 +36,7 @@ impl GpuExecutor {
     /// Begins a loop.
     pub fn begin_loop(&mut self) -> Result<(), StageError> {
         self.batches = LoopBatches { done: 0, next: FIRST_BATCH };
-        let Some(place) = self.layout.argument_range(&Argument::Supersteps) else { return Ok(()) };
+        let Some(place) = self.layout.argument_range(&Argument::LoopState) else { return Ok(()) };
         self.gpu.fill(&self.memory, place.offset, place.bytes, 0).map_err(device_error)
     }
 
@@ -127,7 +127,7 @@ impl GpuExecutor {
 
     /// Where the loop is; waits for what was enqueued.
     fn loop_state(&self) -> Result<supersteps::LoopState, StageError> {
-        let place = self.layout.argument_range(&Argument::Supersteps);
+        let place = self.layout.argument_range(&Argument::LoopState);
         let place = place.ok_or_else(|| StageError::defect("the plan has no loop on a GPU"))?;
         let mut bytes = [0; supersteps::BYTES];
         self.gpu.download(&self.memory, place.offset, &mut bytes).map_err(device_error)?;

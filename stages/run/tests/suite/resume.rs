@@ -284,9 +284,9 @@ fn epoch_of(what: &str) -> Option<u64> {
     what.split_once("after epoch ")?.1.split(';').next()?.parse().ok()
 }
 
-/// Stops a training in the second epoch, after one of those that the host looks at, and twice where
-/// a state was due, with the next epochs on their way. How many these are follows from the time
-/// that epochs take: on a busy machine they are fewer. Gives the epochs done.
+/// Stops a training in the second epoch, after an epoch whose metrics the host reads, and twice
+/// where a checkpoint was due, with the next epochs in flight. The number in flight depends on the
+/// time of an epoch: on a busy machine it is smaller. Gives the epochs done.
 fn stop_four_times(runner: &StageRunner, chain: &Chain, program: &str) -> u64 {
     let ends = [
         (Some(2), None, 1..=1),

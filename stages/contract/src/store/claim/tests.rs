@@ -191,7 +191,7 @@ fn a_stale_claim_that_cannot_be_removed_is_not_waited_for() {
     assert!(path.exists());
 }
 
-/// Who was killed while it removed a stale claim keeps nobody from that.
+/// A process that was killed while it removed a stale claim does not keep others from removing it.
 #[test]
 fn the_claim_of_a_thief_that_ended_is_removed() {
     let place = Place::new();
