@@ -4,6 +4,7 @@
 //           collective of its warp goes on once all are there; copies that are asked for land when they are waited for, not before;
 //           lanes that wait for different things, or for one that has left, are an error that names the kernel
 // never     knows what is fast
+//           the blocks of a cooperative launch take turns at barriers of the grid; a grid of more than COOPERATIVE blocks has so many
 // limits    __shared__ is `static`, which nvrtc.cpp keeps apart for each object (-fno-gnu-unique); one direction of threads; sums and products of 32 bits on tensor cores are added up exactly in order, where the hardware
 //           cuts bits off. EMULATOR_ORDER=backward turns the order of threads and blocks around: what then differs is a race
 #pragma once
@@ -39,11 +40,12 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 namespace emulator {
 constexpr unsigned LANES = 32;
 constexpr size_t STACK = 256 << 10;
+constexpr unsigned COOPERATIVE = 4;
 
 // What a warp does together: given what each of its lanes brought (null for those that left or are not asked), once all are there.
 typedef void (*Together)(void** brought, unsigned lane_count);
 struct Copy { void* to; const void* from; size_t bytes, given; };
-enum class State { Ready, AtBlock, AtBarrier, AtWarp, Done };
+enum class State { Ready, AtBlock, AtBarrier, AtWarp, AtGrid, Done };
 struct Thread {
   jmp_buf at;
   ucontext_t start;
@@ -66,6 +68,7 @@ struct Block {
   void** values;
   Direction3 block, blocks;
   unsigned now, wide;
+  bool is_cooperative;
 };
 static Block* running;
 static std::mutex turn;
@@ -79,6 +82,14 @@ inline void rest() {
 }
 inline void at_block() {
   running->threads[running->now].state = State::AtBlock;
+  rest();
+}
+// Waits until all threads of so many blocks of a cooperative launch are there.
+inline void at_grid(unsigned blocks) {
+  if (!running->is_cooperative) wrong("waits for other blocks, and was not launched together with them");
+  Thread& thread = running->threads[running->now];
+  thread.state = State::AtGrid;
+  thread.awaited = blocks;
   rest();
 }
 // Waits at the barrier of this number until so many threads are there.
@@ -159,12 +170,12 @@ inline bool pass_barriers() {
   }
   return passed;
 }
-inline void run_block(bool backward) {
+// Lets a block run until its threads are done, or wait for other blocks: whether they are done.
+inline bool run_block(bool backward) {
   Block& block = *running;
-  for (Thread& thread : block.threads) thread.state = State::Ready, thread.asked.assign(1, {});
   for (;;) {
     bool went = false;
-    unsigned done = 0, at_block = 0;
+    unsigned done = 0, at_block = 0, at_grid = 0;
     for (unsigned i = 0; i < block.wide; i++) {
       const unsigned number = backward ? block.wide - 1 - i : i;
       if (block.threads[number].state != State::Ready) continue;
@@ -173,8 +184,13 @@ inline void run_block(bool backward) {
     }
     for (unsigned first = 0; first < block.wide; first += LANES) went = meet(first) || went;
     went = pass_barriers() || went;
-    for (const Thread& thread : block.threads) done += thread.state == State::Done, at_block += thread.state == State::AtBlock;
-    if (done == block.wide) return;
+    for (const Thread& thread : block.threads) {
+      done += thread.state == State::Done;
+      at_block += thread.state == State::AtBlock;
+      at_grid += thread.state == State::AtGrid;
+    }
+    if (done == block.wide) return true;
+    if (at_grid == block.wide) return false;
     if (done + at_block == block.wide)
       for (Thread& thread : block.threads) thread.state = thread.state == State::AtBlock ? State::Ready : thread.state;
     else if (!went) wrong("threads wait for each other at different places");
@@ -199,8 +215,46 @@ template <typename... A> struct Kernel {
 template <typename... A> Entry entry(const char* name, void (*kernel)(A...)) {
   return {name, reinterpret_cast<void*>(kernel), Kernel<A...>::call, Kernel<A...>::bytes, sizeof...(A)};
 }
-// `stacks` has room for that of each thread.
-inline void launch(const Entry& entry, const unsigned (&blocks)[3], unsigned threads, unsigned shared, void** values, char* stacks) {
+// Begins the block of this number.
+inline void begin(Block& block, uint64_t number, unsigned shared) {
+  const Direction3& blocks = block.blocks;
+  block.block = {(unsigned)(number % blocks.x), (unsigned)(number / blocks.x % blocks.y), (unsigned)(number / blocks.x / blocks.y)};
+  block.shared.assign(shared + 256, (char)0xff);
+  for (Thread& thread : block.threads) thread.state = State::Ready, thread.asked.assign(1, {});
+}
+// Runs all blocks of a cooperative launch in turn, from barrier to barrier. They share no `static`.
+inline void run_together(const Block& first, unsigned shared, bool backward) {
+  std::vector<Block> blocks(first.blocks.x, first);
+  for (unsigned number = 0; number < blocks.size(); number++) {
+    blocks[number].stacks += number * first.wide * STACK;
+    begin(blocks[number], number, shared);
+  }
+  // How many blocks wait for so many.
+  std::vector<size_t> waiting(blocks.size() + 1);
+  for (size_t done = 0; done < blocks.size();) {
+    done = 0;
+    waiting.assign(waiting.size(), 0);
+    for (size_t i = 0; i < blocks.size(); i++) {
+      running = &blocks[backward ? blocks.size() - 1 - i : i];
+      const bool is_done = run_block(backward);
+      done += is_done;
+      if (is_done) continue;
+      const unsigned awaited = running->threads[0].awaited;
+      for (const Thread& thread : running->threads) if (thread.awaited != awaited) wrong("threads wait for different blocks");
+      if (awaited >= waiting.size()) wrong("waits for blocks that are not there");
+      waiting[awaited]++;
+    }
+    bool goes_on = done == blocks.size();
+    for (Block& block : blocks) {
+      if (block.threads[0].state != State::AtGrid || waiting[block.threads[0].awaited] < block.threads[0].awaited) continue;
+      for (Thread& thread : block.threads) thread.state = State::Ready;
+      goes_on = true;
+    }
+    if (!goes_on) wrong("blocks wait for each other at different places");
+  }
+}
+// `stacks` has room for that of each thread of a block; of COOPERATIVE blocks for such a launch.
+inline void launch(const Entry& entry, const unsigned (&blocks)[3], unsigned threads, unsigned shared, bool cooperative, void** values, char* stacks) {
   std::lock_guard<std::mutex> held(turn);
   Block block;
   running = &block;
@@ -211,11 +265,14 @@ inline void launch(const Entry& entry, const unsigned (&blocks)[3], unsigned thr
   block.kernel = entry.name, block.call = entry.call, block.entry = entry.entry, block.values = values;
   block.blocks = {blocks[0], blocks[1], blocks[2]};
   block.wide = threads;
+  block.is_cooperative = cooperative;
+  if (cooperative) {
+    block.blocks.x = blocks[0] < COOPERATIVE ? blocks[0] : COOPERATIVE;
+    return run_together(block, shared, backward);
+  }
   const uint64_t all = (uint64_t)blocks[0] * blocks[1] * blocks[2];
   for (uint64_t i = 0; i < all; i++) {
-    const uint64_t number = backward ? all - 1 - i : i;
-    block.block = {(unsigned)(number % blocks[0]), (unsigned)(number / blocks[0] % blocks[1]), (unsigned)(number / blocks[0] / blocks[1])};
-    block.shared.assign(shared + 256, (char)0xff);
+    begin(block, backward ? all - 1 - i : i, shared);
     run_block(backward);
   }
 }
@@ -331,6 +388,13 @@ template <typename T> T atomicMin(T* to, T value) {
   if (value < before) *to = value;
   return before;
 }
+template <typename T> T atomicMax(T* to, T value) {
+  const T before = *to;
+  if (before < value) *to = value;
+  return before;
+}
+template <typename T> T atomicAnd(T* to, T value) { return __atomic_fetch_and(to, value, __ATOMIC_RELAXED); }
+template <typename T> T atomicSub(T* to, T value) { return __atomic_fetch_sub(to, value, __ATOMIC_RELAXED); }
 template <typename T> T atomicCAS(T* to, T expected, T value) {
   const T before = *to;
   if (before == expected) *to = value;

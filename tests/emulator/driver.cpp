@@ -27,7 +27,7 @@
 #define ASKED extern "C" __attribute__((visibility("default")))
 typedef int Result;
 typedef unsigned long long Address;
-enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_DEVICE = 100, NO_SUCH_DEVICE = 101, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, UNSUPPORTED = 900, UNJOINED = 904 };
+enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_DEVICE = 100, NO_SUCH_DEVICE = 101, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, TOO_LARGE = 720, UNSUPPORTED = 900, UNJOINED = 904 };
 static const size_t TOTAL = 4ull << 30;
 // What others have left of it.
 static size_t left() {
@@ -37,7 +37,7 @@ static size_t left() {
 }
 
 struct Entry { const char* name; void* entry; void (*call)(void*, void**); const size_t* bytes; unsigned count; };
-typedef void (*Launch)(const Entry*, const unsigned*, unsigned, unsigned, void**, char*);
+typedef void (*Launch)(const Entry*, const unsigned*, unsigned, unsigned, bool, void**, char*);
 struct Module { void* object; };
 struct Function { const Entry* entry; Launch launch; };
 // What was captured, and which of what was captured before it follows.
@@ -346,20 +346,25 @@ ASKED Result cuFuncGetParamInfo(Function* function, size_t index, size_t* offset
 ASKED Result cuFuncGetAttribute(int* value, int attribute, Function*) { CONTEXT; return *value = attribute == 0 ? 1024 : 0, SUCCESS; }
 ASKED Result cuFuncSetAttribute(Function*, int, int) { CONTEXT; return SUCCESS; }
 ASKED Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function*, int threads, size_t) { CONTEXT; return *blocks = 2048 / threads, SUCCESS; }
-// Room for the stacks of a block's threads, one block at a time; pages are there once they are touched.
+// Room for the stacks of the threads of four blocks, which is as many as a cooperative launch has; pages are there once they are touched.
 static char* stacks() {
-  static const size_t bytes = (size_t)1024 << 18;
+  static const size_t bytes = (size_t)4096 << 18;
   static thread_local char* start = nullptr;
   if (!start) start = (char*)mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return start == MAP_FAILED ? nullptr : start;
 }
 // One kernel after the other, whatever the attributes allow.
-struct Config { unsigned x, y, z, threads, threads_y, threads_z, shared; Stream* stream; void* attributes; unsigned count; };
+struct Attribute { int kind, padding; int value[16]; };
+struct Config { unsigned x, y, z, threads, threads_y, threads_z, shared; Stream* stream; const Attribute* attributes; unsigned count; };
 ASKED Result cuLaunchKernelEx(const Config* launch, Function* function, void** values, void**) {
   CONTEXT;
   const unsigned x = launch->x, y = launch->y, z = launch->z, threads = launch->threads, shared = launch->shared;
   Stream* const stream = launch->stream;
+  bool cooperative = false;
+  for (unsigned i = 0; i < launch->count; i++) cooperative |= launch->attributes[i].kind == 2 && launch->attributes[i].value[0];
   if (threads > 1024 || !stacks()) return INVALID;
+  // All blocks of a cooperative launch run at once: two of 1024 threads on each of eight processors.
+  if (cooperative && ((uint64_t)x * y * z * threads > 8 * 2048 || stream->capture)) return TOO_LARGE;
   std::vector<std::string> held;
   for (unsigned i = 0; i < function->entry->count; i++) held.emplace_back((const char*)values[i], function->entry->bytes[i]);
   return asked(stream, [=]() mutable {
@@ -367,7 +372,7 @@ ASKED Result cuLaunchKernelEx(const Config* launch, Function* function, void** v
     std::vector<void*> places;
     for (std::string& value : held) places.push_back(&value[0]);
     const unsigned blocks[3] = {x, y, z};
-    function->launch(function->entry, blocks, threads, shared, places.data(), stacks());
+    function->launch(function->entry, blocks, threads, shared, cooperative, places.data(), stacks());
   });
 }
 

@@ -41,8 +41,8 @@ static std::string translated(std::string text) {
   for (std::sregex_iterator found(text.begin(), text.end(), kernel), end; found != end; ++found)
     table += "  emulator::entry(\"" + (*found)[1].str() + "\", " + (*found)[1].str() + "),\n";
   return "#include \"" HEADER "\"\n" + text + "\nextern \"C\" const emulator::Entry emulator_entries[] = {\n" + table +
-         "  {}};\nextern \"C\" void emulator_launch(const emulator::Entry* entry, const unsigned* blocks, unsigned threads, unsigned shared, void** values, char* stacks) {\n"
-         "  emulator::launch(*entry, {blocks[0], blocks[1], blocks[2]}, threads, shared, values, stacks);\n}\n";
+         "  {}};\nextern \"C\" void emulator_launch(const emulator::Entry* entry, const unsigned* blocks, unsigned threads, unsigned shared, bool cooperative, void** values, char* stacks) {\n"
+         "  emulator::launch(*entry, {blocks[0], blocks[1], blocks[2]}, threads, shared, cooperative, values, stacks);\n}\n";
 }
 
 ASKED int nvrtcVersion(int* major, int* minor) { return *major = 13, *minor = 99, SUCCESS; }

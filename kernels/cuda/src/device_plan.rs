@@ -39,6 +39,9 @@ pub struct DevicePlan {
     pub watch: Vec<Kernel>,
     /// For each loop, the kernels that end a superstep, in the order in which they run.
     pub loops: Vec<Vec<Kernel>>,
+    /// For each loop with an algorithm that replaces its supersteps, the kernel that computes it,
+    /// after those that make the tables it needs, once.
+    pub shortcuts: Vec<Vec<Kernel>>,
     /// Buffers that are never materialised: their readers compute them.
     pub unmade: Vec<BufferName>,
     /// How many rows of a walk have several blocks, a block or a warp each, for walks whose degrees
@@ -52,9 +55,11 @@ impl DevicePlan {
         self.kernels().flat_map(|kernel| &kernel.arguments)
     }
 
-    /// All its kernels: those of launches, then those between epochs and supersteps.
+    /// All its kernels: those of launches, then those between epochs and supersteps, and those
+    /// instead of supersteps.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        let between = self.clockwork.iter().chain(&self.watch).chain(self.loops.iter().flatten());
+        let of_loops = self.loops.iter().chain(&self.shortcuts).flatten();
+        let between = self.clockwork.iter().chain(&self.watch).chain(of_loops);
         self.launches.iter().flatten().chain(between)
     }
 
@@ -156,6 +161,8 @@ pub enum Blocks {
     },
     /// A constant grid.
     Fixed([u32; 3]),
+    /// So many blocks, all at once: they wait for each other.
+    Together(u32),
 }
 
 impl Blocks {
@@ -185,6 +192,7 @@ impl Blocks {
                 let what = if *spans { "rows of several blocks, " } else { "" };
                 with_slices(format!("{what}{}", groups.describe()), *slices)
             }
+            Blocks::Together(count) => format!("{count} blocks at once"),
             Blocks::Fixed([x, y, z]) => match (y, z) {
                 (1, 1) => format!("{x} blocks"),
                 (_, 1) => format!("{x} x {y} blocks"),
@@ -394,6 +402,23 @@ pub enum Argument {
     Kept(usize),
     /// Where a loop is: `supersteps::LoopState`.
     LoopState,
+    /// First slot and number of slots of each vertex in the lists of a direction.
+    SlotsOfVertices(Direction),
+    /// Memory of an algorithm that replaces the supersteps of a loop.
+    ShortcutRoom(ShortcutRoom),
+}
+
+/// The memory of an algorithm that replaces the supersteps of a loop: `loop_shortcuts::HEAD_BYTES`,
+/// lists of tasks, and some bytes of each vertex.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct ShortcutRoom {
+    /// Lists of edges that a vertex has.
+    pub sides: u32,
+    /// Lists of tasks, each with room for all edges.
+    pub task_lists: u32,
+    /// Bytes of each vertex.
+    pub vertex_bytes: u32,
 }
 
 impl Argument {

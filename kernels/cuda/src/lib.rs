@@ -16,6 +16,7 @@ mod kernel_parameters;
 mod lane_broadcast;
 mod lane_layout;
 mod launch_walk;
+pub mod loop_shortcuts;
 mod loss;
 mod loss_layout;
 mod low_degree_rows;
@@ -57,8 +58,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use device_plan::{
-    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, Tier, TierCounts,
-    WalkedLists,
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, ShortcutRoom, Tier,
+    TierCounts, WalkedLists,
 };
 pub use schedule_kinds::ScheduleKind;
 pub use tiers::WalkedDegrees;
@@ -266,6 +267,7 @@ pub fn decide(
         plan.watch = training_control::watch_kernels(list, target.bytes_per_real);
     }
     plan.loops = supersteps::loop_kernels(list, target.bytes_per_real, target.processors);
+    plan.shortcuts = loop_shortcuts::kernels(list, target.processors);
     let of_loops = supersteps::scratch_bytes(list, target.processors);
     plan.scratch_bytes = plan.scratch_bytes.max(of_loops);
     Ok(DecidedKernels { plan, target, drafts })
@@ -276,7 +278,10 @@ impl DecidedKernels {
     pub fn render(self, list: &LaunchList) -> Emitted {
         let DecidedKernels { mut plan, target, drafts } = self;
         let mut source = SourceText::new(
-            opening(target) + mode_and_hindex::opening(list) + supersteps::opening(list),
+            opening(target)
+                + mode_and_hindex::opening(list)
+                + supersteps::opening(list)
+                + &loop_shortcuts::opening(list),
         );
         for (number, (launch, draft)) in list.launches().into_iter().zip(&drafts).enumerate() {
             source.add_launch(list, number, launch, draft, &mut plan.launches[number]);
@@ -290,6 +295,7 @@ impl DecidedKernels {
             source.push(&training_control::watch_source(list, kind, columns, &plan.watch));
         }
         source.push(&supersteps::source(list, target.bytes_per_real));
+        source.push(&loop_shortcuts::source(list));
         Emitted { source: source.finish(), plan }
     }
 }

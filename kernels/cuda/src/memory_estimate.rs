@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use super::{
-    Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loss_of, supersteps,
-    training_control,
+    Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loop_shortcuts, loss_of,
+    supersteps, training_control,
 };
 use warploom_ir::Direction;
 use warploom_launch::{Buffer, BufferName, Element, GraphFacts, LaunchList, MADE, Role, Rows};
@@ -145,6 +145,7 @@ fn argument_group(argument: &Argument) -> &'static str {
         Argument::Moment(..) => "moments",
         Argument::Scratch | Argument::ScratchAside | Argument::PartsOfSpans(..) => "parts of sums",
         Argument::Ring | Argument::Paces | Argument::Measures => "measurements",
+        Argument::SlotsOfVertices(_) | Argument::ShortcutRoom(_) => "lists of a search",
         _ => "lists of rows",
     }
 }
@@ -269,6 +270,8 @@ impl SizeCounts {
             Argument::Optimizer(_) => (OPTIMIZER * 8) as u64,
             Argument::Watches => 2 * training_control::BYTES as u64,
             Argument::LoopState => supersteps::BYTES as u64,
+            Argument::SlotsOfVertices(_) => nodes * 8,
+            Argument::ShortcutRoom(room) => loop_shortcuts::room_bytes(*room, nodes, edges),
             Argument::Buffer(_)
             | Argument::Count(..)
             | Argument::Number(_)

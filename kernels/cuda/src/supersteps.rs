@@ -35,6 +35,9 @@ pub enum LoopEnd {
     Met,
     /// The change of the last superstep is NaN; it was not committed.
     NotANumber,
+    /// The values of a loop do not meet the conditions of the algorithm that replaces its
+    /// supersteps: nothing was computed.
+    DoesNotApply,
 }
 
 /// Bytes of a `LoopState` on the device.
@@ -51,7 +54,8 @@ impl LoopState {
             end: match word(24) as u32 {
                 0 => LoopEnd::Running,
                 1 => LoopEnd::Met,
-                _ => LoopEnd::NotANumber,
+                2 => LoopEnd::NotANumber,
+                _ => LoopEnd::DoesNotApply,
             },
         }
     }

@@ -14,7 +14,7 @@ use std::{error::Error, fs::File, io::Write, process::ExitCode, time::Instant};
 
 use warploom_device::{
     Capability, Code, Cubin, Fault, Gpu, Nvrtc,
-    gpu::{ArgumentValue, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Piece},
+    gpu::{ArgumentValue, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Piece, Start},
     nvrtc::Source,
 };
 
@@ -280,7 +280,11 @@ fn kinds(gpu: &Gpu, module: &Module) -> Done {
         ArgumentValue::F32(0.5),
         ArgumentValue::F64(0.25),
     ];
-    gpu.launch(&kernel, Grid { blocks: [1, 1, 1], threads: 1, shared: 0, early: false }, &values)?;
+    gpu.launch(
+        &kernel,
+        Grid { blocks: [1, 1, 1], threads: 1, shared: 0, start: Start::InOrder },
+        &values,
+    )?;
     let mut bytes = [0_u8; 32];
     gpu.download(&out, 0, &mut bytes)?;
     let numbers: Vec<f64> =
@@ -306,7 +310,7 @@ fn turn(gpu: &Gpu, module: &Module) -> Done {
     gpu.upload(&memory, 0, &numbers)?;
     gpu.launch(
         &kernel,
-        Grid { blocks: [1, 1, 1], threads: 1024, shared, early: false },
+        Grid { blocks: [1, 1, 1], threads: 1024, shared, start: Start::InOrder },
         &[ArgumentValue::Pointer(memory.pointer()), ArgumentValue::U32(TURNED)],
     )?;
     let mut back = vec![0_u8; numbers.len()];
@@ -321,7 +325,7 @@ fn turn(gpu: &Gpu, module: &Module) -> Done {
 }
 
 fn grid() -> Grid {
-    Grid { blocks: [NUMBERS.div_ceil(256), 1, 1], threads: 256, shared: 0, early: false }
+    Grid { blocks: [NUMBERS.div_ceil(256), 1, 1], threads: 256, shared: 0, start: Start::InOrder }
 }
 
 fn values(x: &Memory, y: &Memory) -> [ArgumentValue; 4] {

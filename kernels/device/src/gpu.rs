@@ -23,7 +23,7 @@ mod transfer;
 use std::sync::{Arc, Mutex};
 
 pub use graph::{Behind, Event, Graph};
-pub use kernel::{Grid, Kernel, KernelFacts, Module};
+pub use kernel::{Grid, Kernel, KernelFacts, Module, Start};
 pub use memory::Memory;
 pub use parameters::{ArgumentValue, Parameter, ParameterKind};
 pub use pinned_memory::Pinned;

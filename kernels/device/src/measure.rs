@@ -15,6 +15,7 @@ use crate::{
     facts::{Facts, Flops, Gather, Measurement},
     gpu::{
         ArgumentValue, Event, Gpu, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Pinned,
+        Start,
     },
     gpu_error::{Code, Fault, size},
     nvrtc::{Nvrtc, Source},
@@ -193,7 +194,7 @@ impl<'a> Bench<'a> {
             .map_err(|_| Fault::misuse(format!("launch `{}` on {blocks} blocks", kernel.name())))?;
         self.gpu.launch(
             kernel,
-            Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0, early: false },
+            Grid { blocks: [blocks, 1, 1], threads: THREADS, shared: 0, start: Start::InOrder },
             values,
         )
     }

@@ -224,6 +224,10 @@ pub trait DeviceLoops<T: Precision> {
     /// Puts the states of a loop of the host where launches read them.
     fn put_states(&mut self, number: usize) -> Result<(), StageError>;
 
+    /// Runs a loop by the algorithm that replaces its supersteps: gives its rounds; none where it
+    /// has none that applies.
+    fn run_shortcut(&mut self, number: usize) -> Result<Option<u64>, StageError>;
+
     /// Begins a loop.
     fn begin_loop(&mut self, number: usize) -> Result<(), StageError>;
 

@@ -12,6 +12,7 @@ mod edge_order;
 mod graph_branches;
 mod kernel_arguments;
 mod pipelined_epochs;
+mod shortcuts;
 mod supersteps;
 
 use std::collections::BTreeMap;
@@ -78,6 +79,8 @@ pub struct GpuExecutor {
     watch: Vec<KernelCall>,
     /// The calls that end a superstep of each loop.
     loops: Vec<Vec<KernelCall>>,
+    /// The calls that replace the supersteps of each loop, if it has such.
+    shortcuts: Vec<Option<shortcuts::ShortcutCalls>>,
     /// CUDA graphs of supersteps, by loop and number of supersteps.
     superstep_graphs: BTreeMap<(usize, u64), Graph>,
     /// The batches of the current loop.
@@ -151,9 +154,14 @@ impl GpuExecutor {
             kernel_arguments::BoundArguments { layout: &layout, bases, data, tiers: &tiers, seed };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let mut all_of = |lists: &[Vec<PlannedKernel>]| {
-            lists.iter().map(|some| kernels.bind_calls(some, &bound)).collect::<Result<_, _>>()
+            let calls = lists.iter().map(|some| kernels.bind_calls(some, &bound));
+            calls.collect::<Result<Vec<_>, StageError>>()
         };
         let (calls, loops) = (all_of(&emitted.launches)?, all_of(&emitted.loops)?);
+        let shortcuts = all_of(&emitted.shortcuts)?.into_iter().zip(&emitted.shortcuts);
+        let shortcuts = shortcuts
+            .map(|(calls, kernels)| shortcuts::ShortcutCalls::new(calls, kernels, &layout))
+            .collect();
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
         let clockwork = kernels.bind_calls(&emitted.clockwork, &bound)?;
         let watch = kernels.bind_calls(&emitted.watch, &bound)?;
@@ -171,6 +179,7 @@ impl GpuExecutor {
             clockwork,
             watch,
             loops,
+            shortcuts,
             superstep_graphs: BTreeMap::new(),
             batches: supersteps::LoopBatches::default(),
             epochs: BTreeMap::new(),

@@ -176,8 +176,7 @@ impl<T: Precision> Iteration<'_, T> {
     /// checkpoint continues in supersteps.
     fn try_shortcut(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
         if self.backend.device_loops().is_some() {
-            self.courses.push(SUPERSTEPS.to_owned());
-            return Ok(false);
+            return self.try_shortcut_on_device(number, resumed);
         }
         let (begun, stop) = (Instant::now(), self.context.stop);
         let taken = if resumed || !memory_budget::uses_shortcuts(self.spec) {
@@ -202,13 +201,18 @@ impl<T: Precision> Iteration<'_, T> {
                 "within a loop that is not saved. The same command begins the run again",
             )),
             Some(Some((name, rounds))) => {
-                self.courses.push(name.to_owned());
-                self.done += rounds;
-                self.seconds.push(begun.elapsed().as_secs_f64() / rounds.max(1) as f64);
-                self.context.progress.advance(rounds);
+                self.end_shortcut(name, rounds, begun);
                 Ok(true)
             }
         }
+    }
+
+    /// Counts the rounds of a shortcut algorithm.
+    fn end_shortcut(&mut self, name: &str, rounds: u64, begun: Instant) {
+        self.courses.push(name.to_owned());
+        self.done += rounds;
+        self.seconds.push(begun.elapsed().as_secs_f64() / rounds.max(1) as f64);
+        self.context.progress.advance(rounds);
     }
 
     /// Runs the supersteps of one loop; gives whether its condition was met.

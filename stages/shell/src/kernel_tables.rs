@@ -36,13 +36,13 @@ pub fn to_tables(
         kernels.iter().map(move |kernel| (number as u32, Part::Launch, kernel))
     });
     let of_part = |part| move |kernel| (0, part, kernel);
-    let of_loops = emitted.loops.iter().enumerate().flat_map(|(number, kernels)| {
-        kernels.iter().map(move |kernel| (number as u32, Part::Loop, kernel))
-    });
+    let of_loops = kernels_of_loops(&emitted.loops, Part::Loop);
+    let of_shortcuts = kernels_of_loops(&emitted.shortcuts, Part::Shortcut);
     let kernels = of_launches
         .chain(emitted.clockwork.iter().map(of_part(Part::Clock)))
         .chain(emitted.watch.iter().map(of_part(Part::Watch)))
         .chain(of_loops)
+        .chain(of_shortcuts)
         .map(|(launch, part, kernel)| {
             Ok(KernelRow {
                 launch,
@@ -66,6 +66,16 @@ pub fn to_tables(
         source: emitted.source.clone(),
     };
     Ok((facts, tables))
+}
+
+/// Kernels that loops have, each with the number of its loop.
+fn kernels_of_loops(
+    loops: &[Vec<Kernel>],
+    part: Part,
+) -> impl Iterator<Item = (u32, Part, &Kernel)> {
+    loops.iter().enumerate().flat_map(move |(number, kernels)| {
+        kernels.iter().map(move |kernel| (number as u32, part, kernel))
+    })
 }
 
 /// The kernels of a plan for a GPU; an error for a plan that has none.
@@ -106,6 +116,7 @@ fn from_tables(
         scratch_aside_bytes: facts.scratch_off_path_bytes,
         unmade: facts.unstored.clone(),
         loops: vec![Vec::new(); list.loops().len()],
+        shortcuts: vec![Vec::new(); list.loops().len()],
         ..DevicePlan::default()
     };
     for (number, row) in tables.launches.iter().enumerate() {
@@ -131,6 +142,7 @@ fn from_tables(
         let room = match row.part {
             Part::Launch => planned.launches.get_mut(of),
             Part::Loop => planned.loops.get_mut(of),
+            Part::Shortcut => planned.shortcuts.get_mut(of),
             Part::Clock => Some(&mut planned.clockwork),
             Part::Watch => Some(&mut planned.watch),
         };

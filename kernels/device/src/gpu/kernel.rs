@@ -81,9 +81,21 @@ pub struct Grid {
     pub threads: u32,
     /// Dynamic shared memory per block.
     pub shared: u32,
-    /// Whether it may start before the previous kernel ends (programmatic dependent launch): its
-    /// code waits by itself (`griddepcontrol.wait`). A device without that starts it after the end.
-    pub early: bool,
+    /// When it starts.
+    pub start: Start,
+}
+
+/// When a kernel starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// After the end of what was enqueued before.
+    InOrder,
+    /// Maybe before the previous kernel ends (programmatic dependent launch): its code waits by
+    /// itself (`griddepcontrol.wait`). A device without that starts it after the end.
+    Early,
+    /// In order, all blocks at once (cooperative launch), so that they may wait for each other. A
+    /// grid of more blocks than are resident at a time is an error of the driver.
+    Together,
 }
 
 impl Gpu {
@@ -156,9 +168,19 @@ impl Gpu {
         };
         // SAFETY: all zeros are a valid value of every field.
         let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        attribute.id =
-            sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-        attribute.value.programmaticStreamSerializationAllowed = 1;
+        let with_attribute = match grid.start {
+            Start::InOrder => false,
+            Start::Early => self.device.capability.major >= EARLY_SINCE,
+            Start::Together => true,
+        };
+        if grid.start == Start::Together {
+            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+            attribute.value.cooperative = 1;
+        } else {
+            attribute.id =
+                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+            attribute.value.programmaticStreamSerializationAllowed = 1;
+        }
         let config = sys::CUlaunchConfig {
             gridDimX: x,
             gridDimY: y,
@@ -169,7 +191,7 @@ impl Gpu {
             sharedMemBytes: grid.shared,
             hStream: self.context.work,
             attrs: &mut attribute,
-            numAttrs: u32::from(grid.early && self.device.capability.major >= EARLY_SINCE),
+            numAttrs: u32::from(with_attribute),
         };
         self.context.call(what, || {
             // SAFETY: there is a value for each parameter that the driver reported, of the same

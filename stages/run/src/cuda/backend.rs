@@ -183,6 +183,10 @@ impl<T: Precision> DeviceLoops<T> for CudaBackend<T> {
         Ok(())
     }
 
+    fn run_shortcut(&mut self, number: usize) -> Result<Option<u64>, StageError> {
+        self.device.run_shortcut(number)
+    }
+
     fn begin_loop(&mut self, _: usize) -> Result<(), StageError> {
         self.device.begin_loop()
     }

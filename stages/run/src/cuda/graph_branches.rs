@@ -8,7 +8,7 @@
 //! never     changes the arguments of a kernel, or the order of launches outside of a capture
 use warploom_cuda::{Argument, DevicePlan, Kernel};
 use warploom_device::Fault;
-use warploom_device::gpu::Behind;
+use warploom_device::gpu::{Behind, Start};
 
 use super::kernel_arguments::{ByteRange, Layout, MemorySpace};
 use super::{GpuExecutor, KernelCall};
@@ -138,7 +138,9 @@ impl GpuExecutor {
         training: bool,
     ) -> Result<(), Fault> {
         let mut grid = call.grid;
-        grid.early &= !several;
+        if several {
+            grid.start = Start::InOrder;
+        }
         self.gpu.launch(
             &self.kernels[call.kernel],
             grid,

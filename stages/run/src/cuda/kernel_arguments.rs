@@ -16,7 +16,7 @@ use warploom_cuda::{
     Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
     WalkedLists, loss_of,
 };
-use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
+use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind, Start};
 use warploom_device::{Fault, Gpu};
 use warploom_ir::{Direction, Loss};
 use warploom_launch::{LaunchList, Role, Rows};
@@ -657,6 +657,7 @@ impl<T: Precision> BoundArguments<'_, T> {
                 [(count_rows(*rows, self.data) as u32).div_ceil(*each), *slices, 1]
             }
             Blocks::Fixed(blocks) => *blocks,
+            Blocks::Together(count) => [*count, 1, 1],
             Blocks::Groups { direction, groups, spans, slices } => {
                 let list = if *spans { Grouped::SpanCount } else { Grouped::Count };
                 [
@@ -672,7 +673,11 @@ impl<T: Precision> BoundArguments<'_, T> {
                 [self.tiers_of(walked, *cut).grid_blocks(*cut), *slices, 1]
             }
         };
-        Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }
+        let start = match kernel.blocks {
+            Blocks::Together(_) => Start::Together,
+            _ => Start::Early,
+        };
+        Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, start }
     }
 }
 

@@ -126,7 +126,7 @@ impl GpuExecutor {
     }
 
     /// Where the loop is; waits for what was enqueued.
-    fn loop_state(&self) -> Result<supersteps::LoopState, StageError> {
+    pub(super) fn loop_state(&self) -> Result<supersteps::LoopState, StageError> {
         let place = self.layout.argument_range(&Argument::LoopState);
         let place = place.ok_or_else(|| StageError::defect("the plan has no loop on a GPU"))?;
         let mut bytes = [0; supersteps::BYTES];

@@ -8,9 +8,12 @@
 use std::time::Instant;
 
 use warploom_contract::StageError;
-use warploom_launch::StopCondition;
+use warploom_launch::{Course, StopCondition};
+use warploom_shell::memory_budget;
 
-use super::{Iteration, collect_states, describe_change, not_converged_error, save_and_stop};
+use super::{
+    Iteration, SUPERSTEPS, collect_states, describe_change, not_converged_error, save_and_stop,
+};
 use crate::{
     backend::{Change, DeviceLoops, LoopEnd},
     checkpoints::Checkpoints,
@@ -31,6 +34,31 @@ impl<T: Precision> Iteration<'_, T> {
         let ran = self.loop_supersteps() - first;
         self.seconds.push(begun.elapsed().as_secs_f64() / ran.max(1) as f64);
         ended
+    }
+
+    /// Runs a loop by its shortcut algorithm, if it has one there that applies.
+    pub(super) fn try_shortcut_on_device(
+        &mut self,
+        number: usize,
+        resumed: bool,
+    ) -> Result<bool, StageError> {
+        let begun = Instant::now();
+        let taken = if resumed || !memory_budget::uses_shortcuts(self.spec) {
+            None
+        } else {
+            self.device_loops()?.run_shortcut(number)?
+        };
+        let course = &self.backend.host().program.loops[number].course;
+        match (taken, course.as_ref().map(Course::name)) {
+            (Some(rounds), Some(name)) => {
+                self.end_shortcut(name, rounds, begun);
+                Ok(true)
+            }
+            _ => {
+                self.courses.push(SUPERSTEPS.to_owned());
+                Ok(false)
+            }
+        }
     }
 
     fn run_batches(
@@ -61,6 +89,9 @@ impl<T: Precision> Iteration<'_, T> {
                 LoopEnd::Met => return Ok(true),
                 LoopEnd::NotANumber => return Err(self.find_nan(number)?),
                 LoopEnd::Running => self.save_if_due(number, checkpoints),
+                LoopEnd::DoesNotApply => {
+                    return Err(StageError::defect("a superstep left no state of its loop"));
+                }
             }
         }
     }

@@ -24,7 +24,7 @@ use warploom_shell::{Chain, requests::PlanRequest};
 use warploom_spec::Pipeline;
 
 use warploom_test_support::graph_inputs::{random, signed, uniform};
-use warploom_test_support::list_runner::{first_difference, gpu, largest_magnitude};
+use warploom_test_support::list_runner::{first_difference, largest_magnitude};
 use warploom_test_support::stage_runner::{Features, GraphTables, RunFiles, StageRunner, finished};
 
 const NODES: usize = 60;
@@ -158,8 +158,7 @@ fn shortest_paths() {
         let left = proved(&runner, &graph, &runner.pipeline("sssp", &rest));
         assert_eq!(left.values("distance"), distances(&given, 5));
         assert!(left.record().converged && left.record().supersteps > 0);
-        let course = if gpu().is_some() { "supersteps" } else { "delta-stepping" };
-        assert_eq!(left.record().courses, [course]);
+        assert_eq!(left.record().courses, ["delta-stepping"]);
     }
 }
 

@@ -18,7 +18,7 @@ use warploom_test_support::list_runner::{BRIEF, GROUPS, NEAR, ON_GPU, SAMPLED};
 use warploom_test_support::skips::is_long;
 
 /// What runs there.
-const LISTS: [&str; 20] = [
+const LISTS: [&str; 22] = [
     "golden_lists::",
     "operations::",
     "bit_exactness::",
@@ -39,6 +39,8 @@ const LISTS: [&str; 20] = [
     "custom_programs::levels_and_parents",
     "custom_programs::shortest_paths",
     "resume::an_iteration_stopped",
+    "loop_algorithms::library_programs",
+    "loop_algorithms::programs_of_ones_own",
 ];
 
 /// How sums go there too: by groups of neighbours, lanes and threads (rows over many blocks, two

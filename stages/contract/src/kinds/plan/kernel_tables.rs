@@ -62,10 +62,12 @@ pub enum Part {
     Watch,
     /// The end of a superstep; its launch is the number of the loop.
     Loop,
+    /// A loop as a whole, and before it what that needs; its launch is the number of the loop.
+    Shortcut,
 }
 
 impl Part {
-    const ALL: [Part; 4] = [Part::Launch, Part::Clock, Part::Watch, Part::Loop];
+    const ALL: [Part; 5] = [Part::Launch, Part::Clock, Part::Watch, Part::Loop, Part::Shortcut];
 
     fn name(self) -> &'static str {
         match self {
@@ -73,6 +75,7 @@ impl Part {
             Part::Clock => "clock",
             Part::Watch => "watch",
             Part::Loop => "loop",
+            Part::Shortcut => "shortcut",
         }
     }
 }

@@ -1,0 +1,264 @@
+// bfs_levels.cuh: a breadth-first search in one kernel. A level is pushed along the edges of its
+// vertices, or pulled by the vertices that are not yet seen, whichever reads fewer edges
+// (Beamer, Asanovic & Patterson 2012). Few edges are walked by one block alone.
+
+// Pull where the edges of a level are more than one such part of those that are left.
+constexpr unsigned PULL_PART = 14;
+// Push again where a level has fewer vertices than one such part of all.
+constexpr unsigned PUSH_PART = 24;
+// Edges that a lane looks at before its warp helps.
+constexpr unsigned OWN_EDGES = 16;
+
+struct BfsLevel { unsigned tasks, vertices; unsigned long long edges; };
+// Levels are counted modulo 3: what is done, what is found, what is empty.
+struct BfsCounts { BfsLevel levels[3]; unsigned level, is_over; unsigned long long left; };
+struct BfsState { unsigned arrived[2], is_refused; whole least, most; BfsCounts counts; };
+
+// Whether an in-edge of a vertex comes from one that is seen: each lane asks for its own vertex.
+template <unsigned SIDES> __device__ __forceinline__ bool reads_seen(
+    const EdgeLists<SIDES>& pull, const unsigned* seen, bool asks, unsigned vertex) {
+  const unsigned lane = threadIdx.x % 32;
+  bool found = false;
+  UNROLL for (unsigned side = 0; side < SIDES; side++) {
+    const unsigned* const far = pull.far[side];
+    const uint2 slots = asks && !found ? pull.slots[side][vertex] : make_uint2(0, 0);
+    unsigned at = slots.x;
+    const unsigned end = slots.x + slots.y, own = slots.x + min(slots.y, OWN_EDGES);
+    while (at < own && !found) {
+      const unsigned other = far[at++];
+      found = seen[other / 32] >> other % 32 & 1;
+    }
+    unsigned helped = __ballot_sync(FULL, !found && at < end);
+    for (; helped; helped &= helped - 1) {
+      const unsigned owner = __ffs((int)helped) - 1;
+      const unsigned from = __shfl_sync(FULL, at, owner), to = __shfl_sync(FULL, end, owner);
+      bool hit = false;
+      for (unsigned slot = from + lane; slot - lane < to && !hit; slot += 32) {
+        const unsigned other = far[slot < to ? slot : from];
+        hit = __any_sync(FULL, slot < to && (seen[other / 32] >> other % 32 & 1));
+      }
+      if (lane == owner) found = hit;
+    }
+  }
+  return found;
+}
+
+// The smallest and the largest first value.
+__device__ __forceinline__ void find_bounds(
+    const Crew& crew, BfsState* search, const whole* state, unsigned nodes) {
+  whole least = ABOVE, most = BELOW;
+  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
+    least = min(least, state[vertex]);
+    most = max(most, state[vertex]);
+  }
+  UNROLL for (int distance = 16; distance > 0; distance /= 2) {
+    least = min(least, __shfl_down_sync(FULL, least, distance));
+    most = max(most, __shfl_down_sync(FULL, most, distance));
+  }
+  if (threadIdx.x % 32 > 0) return;
+  if (least < now(search->least)) atomicMin(&search->least, least);
+  if (most > now(search->most)) atomicMax(&search->most, most);
+}
+
+template <unsigned SIDES> struct BfsSearch {
+  Crew crew;
+  BfsState* search;
+  whole* state;
+  unsigned nodes, words;
+  EdgeLists<SIDES> push, pull;
+  // Two lists of tasks, of the level and of the next; two bitmaps.
+  Task* tasks;
+  size_t most_tasks;
+  unsigned* seen;
+  Tally<BfsCounts> tally;
+  // Sums of a block, in shared memory.
+  unsigned long long* sums;
+  // What this thread found of a level.
+  unsigned vertices, edges;
+
+  // Lists the edges of what is marked in one bitmap and not in another.
+  __device__ void list_marked(
+      const unsigned* marked, const unsigned* except, Task* to, unsigned* count) {
+    for (unsigned word = crew.warp(); word < words; word += crew.warps()) {
+      const unsigned bits = marked[word] & ~except[word], lane = threadIdx.x % 32;
+      if (bits) append(to, count, push, bits >> lane & 1, word * 32 + lane);
+    }
+  }
+  // Marks and lists the vertices of the smallest value; others have the largest.
+  __device__ void begin(whole least, whole most) {
+    for (unsigned word = crew.warp(); word < words; word += crew.warps()) {
+      const unsigned vertex = word * 32 + threadIdx.x % 32;
+      const whole value = vertex < nodes ? state[vertex] : most;
+      const unsigned bits = __ballot_sync(FULL, value == least);
+      if (value != least && value != most) search->is_refused = 1;
+      if (threadIdx.x % 32 == 0) seen[word] = bits;
+      vertices += value == least;
+      edges += append(tasks, &counts(0)->tasks, push, value == least, vertex);
+    }
+    tell(counts(0));
+  }
+  __device__ BfsLevel* counts(unsigned level) const {
+    return &tally.of(crew).levels[level % 3];
+  }
+  // Adds what the threads found to a level.
+  __device__ void tell(BfsLevel* level) {
+    const unsigned found = sum_of_warp(vertices), of_warp = sum_of_warp(edges);
+    vertices = edges = 0;
+    if (crew.is_alone()) {
+      // One block finds few: 32 bits are enough, and quicker in shared memory.
+      if (found > 0 && threadIdx.x % 32 == 0) {
+        atomicAdd(&level->vertices, found);
+        atomicAdd(reinterpret_cast<unsigned*>(&level->edges), of_warp);
+      }
+      return;
+    }
+    if (found > 0 && threadIdx.x % 32 == 0) {
+      atomicAdd(reinterpret_cast<unsigned*>(sums), found);
+      atomicAdd(sums + 1, (unsigned long long)of_warp);
+    }
+    __syncthreads();
+    if (threadIdx.x > 0 || sums[0] == 0) return;
+    atomicAdd(&level->vertices, (unsigned)sums[0]);
+    atomicAdd(&level->edges, sums[1]);
+    sums[0] = sums[1] = 0;
+  }
+  __device__ void push_level(unsigned level, unsigned count, unsigned* marks, whole value) {
+    BfsLevel* const next = counts(level + 1);
+    Task* const to = tasks + (level + 1) % 2 * most_tasks;
+    each_task(crew, tasks + level % 2 * most_tasks, count, [](const Task&) {},
+      [&](unsigned side, unsigned, unsigned slot, unsigned count) {
+        const unsigned* const far = push.far_of(side);
+        Found<SIDES> found;
+        bool some = false;
+        UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
+          found.vertex[k] = k < count ? far[slot + k] : 0;
+          found.walks[k] = k < count && !(marks[found.vertex[k] / 32] >> found.vertex[k] % 32 & 1);
+          some |= found.walks[k];
+        }
+        if (!__any_sync(FULL, some)) return;
+        UNROLL for (unsigned k = 0; k < AT_ONCE; k++)
+          found.read(push, k, found.walks[k], found.vertex[k]);
+        // All are on their way before the first is waited for.
+        unsigned before[AT_ONCE];
+        UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
+          unsigned* const word = &marks[found.vertex[k] / 32];
+          before[k] = found.walks[k] ? atomicOr(word, 1u << found.vertex[k] % 32) : FULL;
+        }
+        UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
+          found.walks[k] = !(before[k] >> found.vertex[k] % 32 & 1);
+          if (found.walks[k]) state[found.vertex[k]] = value;
+          vertices += found.walks[k];
+        }
+        edges += found.append(to, &next->tasks);
+      });
+    tell(next);
+  }
+  __device__ void pull_level(
+      unsigned level, const unsigned* before, unsigned* after, whole value) {
+    for (unsigned word = crew.warp(); word < words; word += crew.warps()) {
+      const unsigned vertex = word * 32 + threadIdx.x % 32, old = before[word];
+      const bool asks = vertex < nodes && !(old >> threadIdx.x % 32 & 1);
+      const bool found = reads_seen(pull, before, asks, vertex);
+      const unsigned bits = __ballot_sync(FULL, found);
+      if (threadIdx.x % 32 == 0) after[word] = old | bits;
+      if (!found) continue;
+      state[vertex] = value;
+      vertices++;
+      edges += push.degree(vertex);
+    }
+    tell(counts(level + 1));
+  }
+  // All levels up to the last that may be found; gives how many supersteps would end there.
+  __device__ unsigned run(whole least, whole step, unsigned last, unsigned long long left) {
+    unsigned level = 0, more = 0, kept = 0;  // the bitmap of what is seen
+    bool pulls = false;
+    for (;;) {
+      BfsLevel* const counted = counts(level);
+      BfsLevel here = {now(counted->tasks), now(counted->vertices), now(counted->edges)};
+      if (here.vertices == 0) break;
+      if (level == last) {
+        more = 1;
+        break;
+      }
+      const bool pulled = pulls;
+      const bool will_pull = pulled ? here.vertices >= nodes / PUSH_PART
+        : here.tasks > 2 * TEAM_TASKS && here.edges > (left - here.edges) / PULL_PART;
+      if (pulled && !will_pull) {
+        list_marked(seen + kept * words, seen + (1 - kept) * words,
+          tasks + level % 2 * most_tasks, &counted->tasks);
+        crew.meet();
+        here.tasks = now(counted->tasks);
+      }
+      const unsigned wanted = will_pull ? gridDim.x : crew.wanted(here.tasks);
+      if (wanted > crew.blocks) {
+        if (crew.leads()) tally.of(crew).level = level, tally.of(crew).left = left;
+        tally.come_back(crew);
+        continue;
+      }
+      if (wanted < crew.blocks && tally.leave(crew, wanted)) {
+        if (now(search->counts.is_over)) return level;
+        level = now(search->counts.level);
+        left = now(search->counts.left);
+        continue;
+      }
+      // Blocks that waited decide the same, from what all have read.
+      pulls = will_pull;
+      left -= here.edges;
+      if (crew.leads()) *counts(level + 2) = {0, 0, 0};
+      const whole value = least + (whole)(level + 1) * step;
+      if (pulls) {
+        pull_level(level, seen + kept * words, seen + (1 - kept) * words, value);
+        kept = 1 - kept;
+      } else {
+        push_level(level, here.tasks, seen + kept * words, value);
+      }
+      crew.meet();
+      level++;
+    }
+    if (!crew.is_whole()) {
+      if (crew.leads()) tally.of(crew).is_over = 1;
+      tally.come_back(crew);
+    }
+    return level + more;
+  }
+};
+
+// Bytes of `room`: `BfsState` in HEAD; two lists of tasks; two bitmaps.
+template <unsigned SIDES> __device__ __forceinline__ void find_levels(
+    LoopState* loop, whole* state, unsigned nodes, unsigned edges, whole step,
+    const EdgeLists<SIDES>& push, const EdgeLists<SIDES>& pull, unsigned char* room,
+    unsigned long long* sums) {
+  BfsState* const search = reinterpret_cast<BfsState*>(room);
+  const size_t most_tasks = (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+  Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
+  unsigned* const seen = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
+  const unsigned words = (nodes + 31) / 32;
+  BfsSearch<SIDES> bfs = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, words, push, pull,
+    tasks, most_tasks, seen, {&search->counts, reinterpret_cast<BfsCounts*>(sums + 2)}, sums, 0, 0};
+  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  if (bfs.crew.leads()) search->least = ABOVE, search->most = BELOW;
+  bfs.crew.meet();
+  find_bounds(bfs.crew, search, state, nodes);
+  bfs.crew.meet();
+  const whole least = now(search->least), most = now(search->most);
+  const unsigned long long apart = (unsigned long long)most - (unsigned long long)least;
+  if (least >= most) {
+    if (bfs.crew.leads()) end_loop(loop, 1, MET);
+    return;
+  }
+  if (most > ABOVE - step || apart > (unsigned long long)ABOVE) {
+    if (bfs.crew.leads()) end_loop(loop, 0, DOES_NOT_APPLY);
+    return;
+  }
+  bfs.begin(least, most);
+  bfs.crew.meet();
+  if (now(search->is_refused)) {
+    if (bfs.crew.leads()) end_loop(loop, 0, DOES_NOT_APPLY);
+    return;
+  }
+  // Values stay below the largest.
+  const unsigned long long last = (apart - 1) / (unsigned long long)step;
+  const unsigned long long all = (unsigned long long)SIDES * edges;
+  const unsigned levels = bfs.run(least, step, last < FULL ? (unsigned)last : FULL - 1, all);
+  if (bfs.crew.leads()) end_loop(loop, levels, MET);
+}

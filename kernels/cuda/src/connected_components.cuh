@@ -1,0 +1,123 @@
+// connected_components.cuh: the smallest value of each weakly connected component, in one kernel,
+// by a forest over vertices (Afforest, Sutton, Ben-Nun & Barak 2018): a few edges of each vertex
+// join most of them, then only vertices outside the largest tree walk all of theirs.
+
+// Edges of each vertex that are joined first.
+constexpr unsigned FIRST_EDGES = 2;
+// Vertices that the largest tree is looked for among.
+constexpr unsigned SAMPLED = 256;
+
+struct ComponentsState { unsigned arrived[2], largest, tasks; };
+
+__device__ __forceinline__ unsigned parent_of(const unsigned* parents, unsigned vertex) {
+  return *reinterpret_cast<const volatile unsigned*>(parents + vertex);
+}
+// Joins the trees of two vertices; roots are smallest.
+__device__ __forceinline__ void join(unsigned* parents, unsigned one, unsigned other) {
+  unsigned first = parent_of(parents, one), second = parent_of(parents, other);
+  while (first != second) {
+    const unsigned high = max(first, second), low = min(first, second);
+    const unsigned above = parent_of(parents, high);
+    if (above == low) return;
+    if (above == high && atomicCAS(&parents[high], high, low) == high) return;
+    first = parent_of(parents, parent_of(parents, high));
+    second = parent_of(parents, low);
+  }
+}
+// Lets each vertex point at its root.
+__device__ __forceinline__ void point_at_roots(
+    const Crew& crew, unsigned* parents, unsigned nodes) {
+  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
+    unsigned root = parent_of(parents, vertex);
+    for (unsigned above; (above = parent_of(parents, root)) != root;) root = above;
+    parents[vertex] = root;
+  }
+}
+// The root that most of some vertices have, by one block, in shared memory.
+__device__ __forceinline__ unsigned find_largest(
+    const unsigned* parents, unsigned nodes, unsigned* sampled) {
+  const unsigned count = min(nodes, SAMPLED);
+  for (unsigned at = threadIdx.x; at < count; at += blockDim.x)
+    sampled[at] = parents[(unsigned)((unsigned long long)nodes * at / count)];
+  __syncthreads();
+  if (threadIdx.x >= 32) return 0;
+  // Any root is right; a frequent one saves most.
+  unsigned best = 0, most = 0;
+  if (threadIdx.x < count) {
+    best = sampled[threadIdx.x];
+    for (unsigned at = 0; at < count; at++) most += sampled[at] == best;
+  }
+  UNROLL for (int distance = 16; distance > 0; distance /= 2) {
+    const unsigned others = __shfl_down_sync(FULL, most, distance);
+    const unsigned other = __shfl_down_sync(FULL, best, distance);
+    if (others > most) most = others, best = other;
+  }
+  return best;
+}
+// Replaces each value by the smallest of its tree. Threads keep the tree that they saw last.
+__device__ __forceinline__ void find_least_values(
+    Crew& crew, whole* state, const unsigned* parents, whole* least, unsigned nodes) {
+  unsigned root = FULL;
+  whole value = ABOVE;
+  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
+    const unsigned own = __ldcg(parents + vertex);
+    if (own != root && root != FULL && value < __ldcg(least + root)) atomicMin(least + root, value);
+    value = own == root ? min(value, state[vertex]) : state[vertex];
+    root = own;
+  }
+  if (root != FULL && value < __ldcg(least + root)) atomicMin(least + root, value);
+  crew.meet();
+  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads())
+    state[vertex] = __ldcg(least + __ldcg(parents + vertex));
+}
+
+// Bytes of `room`: `ComponentsState` in HEAD; a value for each vertex; tasks; a parent for each.
+template <unsigned SIDES> __device__ __forceinline__ void find_components(
+    LoopState* loop, whole* state, unsigned nodes, unsigned edges, const EdgeLists<SIDES>& lists,
+    unsigned char* room, unsigned* sampled) {
+  ComponentsState* const search = reinterpret_cast<ComponentsState*>(room);
+  if (*reinterpret_cast<const unsigned*>(room + KEPT)) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) end_loop(loop, 0, DOES_NOT_APPLY);
+    return;
+  }
+  Crew crew = {search->arrived, 0, 0, gridDim.x};
+  whole* const least = reinterpret_cast<whole*>(room + HEAD);
+  Task* const tasks = reinterpret_cast<Task*>(least + ((nodes + 1) & ~1u));
+  const size_t most_tasks = (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+  unsigned* const parents = reinterpret_cast<unsigned*>(tasks + most_tasks);
+  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads())
+    parents[vertex] = vertex, least[vertex] = ABOVE;
+  crew.meet();
+  for (unsigned edge = 0; edge < FIRST_EDGES; edge++) {
+    for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
+      const uint2 slots = lists.slots[0][vertex];
+      if (edge < slots.y) join(parents, vertex, lists.far[0][slots.x + edge]);
+    }
+    crew.meet();
+    point_at_roots(crew, parents, nodes);
+    crew.meet();
+  }
+  if (blockIdx.x == 0) {
+    const unsigned largest = find_largest(parents, nodes, sampled);
+    if (threadIdx.x == 0) search->largest = largest;
+  }
+  crew.meet();
+  const unsigned largest = now(search->largest);
+  for (unsigned first = crew.warp() * 32; first < nodes; first += crew.threads()) {
+    const unsigned vertex = first + threadIdx.x % 32;
+    const bool is_outside = vertex < nodes && parents[vertex] != largest;
+    append(tasks, &search->tasks, lists, is_outside, vertex);
+  }
+  crew.meet();
+  unsigned vertex = 0;
+  each_task(crew, tasks, now(search->tasks), [&](const Task& task) { vertex = task.vertex; },
+    [&](unsigned side, unsigned owner, unsigned slot, unsigned count) {
+      const unsigned one = __shfl_sync(FULL, vertex, owner);
+      for (unsigned k = 0; k < count; k++) join(parents, one, lists.far_of(side)[slot + k]);
+    });
+  crew.meet();
+  point_at_roots(crew, parents, nodes);
+  crew.meet();
+  find_least_values(crew, state, parents, least, nodes);
+  if (crew.leads()) end_loop(loop, 1, MET);
+}

@@ -1,0 +1,69 @@
+//! shortcuts: runs a loop on a GPU by the algorithm that replaces its supersteps, in one launch.
+//!
+//! promises  the states that supersteps end with, or none where the values do not meet the
+//!           conditions of the algorithm, which the device checks
+//! never     is stopped within a loop, or saves a checkpoint there
+use warploom_contract::StageError;
+use warploom_cuda::{
+    Argument, Kernel as PlannedKernel,
+    loop_shortcuts::{HEAD_BYTES, ZERO_BYTES},
+};
+use warploom_device::Fault;
+
+use super::kernel_arguments::Layout;
+use super::{GpuExecutor, KernelCall, device_error, kernel_arguments::ByteRange};
+use crate::backend::LoopEnd;
+
+/// The calls of a loop as a whole.
+pub struct ShortcutCalls {
+    /// Those that make tables, as long as they have not run.
+    tables: Vec<KernelCall>,
+    algorithm: KernelCall,
+    /// The memory of the algorithm.
+    room: ByteRange,
+}
+
+impl ShortcutCalls {
+    /// The calls of these kernels; none for a loop without.
+    pub fn new(
+        mut calls: Vec<KernelCall>,
+        kernels: &[PlannedKernel],
+        layout: &Layout,
+    ) -> Option<ShortcutCalls> {
+        let algorithm = calls.pop()?;
+        let is_room = |argument: &&Argument| matches!(argument, Argument::ShortcutRoom(_));
+        let room = kernels.last()?.arguments.iter().find(is_room)?;
+        Some(ShortcutCalls { tables: calls, algorithm, room: layout.argument_range(room)? })
+    }
+}
+
+impl GpuExecutor {
+    /// Runs a loop by its algorithm: gives its rounds; none where it has none that applies.
+    pub fn run_shortcut(&mut self, number: usize) -> Result<Option<u64>, StageError> {
+        if !matches!(self.shortcuts.get(number), Some(Some(_))) {
+            return Ok(None);
+        }
+        self.launch_shortcut(number).map_err(device_error)?;
+        let state = self.loop_state()?;
+        match state.end {
+            LoopEnd::Met => Ok(Some(state.done)),
+            LoopEnd::DoesNotApply => Ok(None),
+            end => Err(StageError::defect(format!("the algorithm of a loop left it {end:?}"))),
+        }
+    }
+
+    fn launch_shortcut(&mut self, number: usize) -> Result<(), Fault> {
+        let Some(Some(shortcut)) = self.shortcuts.get(number) else { return Ok(()) };
+        let room = shortcut.room.offset;
+        if !shortcut.tables.is_empty() {
+            self.gpu.fill(&self.memory, room, HEAD_BYTES, 0)?;
+        }
+        shortcut.tables.iter().try_for_each(|call| self.launch_call(call, false))?;
+        self.gpu.fill(&self.memory, room, ZERO_BYTES, 0)?;
+        self.launch_call(&shortcut.algorithm, false)?;
+        if let Some(Some(shortcut)) = self.shortcuts.get_mut(number) {
+            shortcut.tables.clear();
+        }
+        Ok(())
+    }
+}
