@@ -3,6 +3,7 @@
 //! without a feature
 //! graphs             degenerate graphs, the one place where they are built
 //! draws              numbers that look random and follow from a seed
+//! loop_programs      texts with `while` that follow from a seed
 //! golden_text        golden files, written anew with `UPDATE=1`
 //! skips              lines for tests that could not be run, and whether long ones were asked for
 //! emulator           the emulated GPU for a program that a test starts
@@ -40,6 +41,7 @@ pub mod draws;
 pub mod emulator;
 pub mod golden_text;
 pub mod graphs;
+pub mod loop_programs;
 pub mod skips;
 
 #[cfg(feature = "ir")]

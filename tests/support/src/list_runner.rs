@@ -104,8 +104,17 @@ impl ListInputs {
 
     /// What the executor of a list reads.
     pub fn data<T: Precision>(&self, list: &LaunchList) -> Data<T> {
+        self.data_with(list, Needs::from_list(list))
+    }
+
+    /// The same, where loops may take shortcut algorithms.
+    pub fn data_for_shortcuts<T: Precision>(&self, list: &LaunchList) -> Data<T> {
+        self.data_with(list, Needs::with_shortcuts(list))
+    }
+
+    fn data_with<T: Precision>(&self, list: &LaunchList, needs: Needs) -> Data<T> {
         let (csr, old_of_new) = self.csr();
-        let mut data = Data::<T>::from_graph(&csr, row_lists(&csr), Needs::from_list(list));
+        let mut data = Data::<T>::from_graph(&csr, row_lists(&csr), needs);
         data.old_of_new = old_of_new;
         data.device_groups = asked_groups().map(|groups| divide(&csr, groups));
         // The csr holds f32; what was given goes in as it is.

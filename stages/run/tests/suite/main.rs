@@ -17,6 +17,7 @@
 //! library               every program that learns, compiled, against the reference, on degenerate
 //!                       graphs and in many widths
 //! random_programs       random programs from a seed, against the reference
+//! random_loops          random programs with loops, against the interpreter and the reference
 //! half_precision        16-bit rows beside 32-bit rows
 //! bit_exactness         extrema, integers and counts, bit for bit, on degenerate graphs and over a
 //!                       million edges of one row
@@ -65,6 +66,7 @@ mod memory;
 mod operations;
 mod products;
 mod progress;
+mod random_loops;
 mod random_programs;
 mod resume;
 mod rounding_sensitivity;
