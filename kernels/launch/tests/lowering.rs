@@ -4,7 +4,8 @@
 //! `WARPLOOM_TEST_LONG=1` runs 10,000.
 use std::collections::BTreeMap;
 
-use warploom_ir::interpret::{ElementRows, Interpreter, World};
+use warploom_compiler::compile;
+use warploom_ir::interpret::{ElementRows, Ending, Interpreter, World};
 use warploom_ir::{Data, EdgeSet, Gir, Op, Place};
 use warploom_launch::lower::lower;
 use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
@@ -235,4 +236,36 @@ fn programs_and_their_lists_mean_the_same() {
             && with_loops > programs() / 50,
         "{compared} {with_gradients} {with_loops}"
     );
+}
+
+/// What `active` tests: a state as it was before the pass, exchanged or kept, and what no pass
+/// changes once both sides of a choice are known to be equal.
+#[test]
+fn conditions_are_those_of_the_interpreter() {
+    let of_pass = |pass: &str, condition: &str| {
+        format!(
+            "def ends(v):\n    v.a, v.b, v.count = v.id == 0, v.id == 9, 0\n    \
+             while active({condition}):\n        v.count = v.count + 1\n        {pass}\n    \
+             return v.count, v.a\n"
+        )
+    };
+    for (text, supersteps, converged) in [
+        (of_pass("v.a, v.b = v.b, v.a", "v.a"), 1, true),
+        (of_pass("v.kept, v.a = v.a, v.b and v.a", "v.kept"), 2, true),
+        (of_pass("v.a = (v.degree if v.a else v.degree) > 2", "v.a"), 1, true),
+        (of_pass("v.a = (v.degree if v.a else v.degree) > 1", "v.a"), SUPERSTEPS_MAX, false),
+    ] {
+        let (data, world) = (Data::bare(4, 3), World::bare(4, vec![0, 1, 2], vec![1, 2, 3]));
+        let made = compile(&text, "ends", &BTreeMap::new(), &data).unwrap();
+        let graph = graph(&world);
+        for list in [&made.apart, &made.list] {
+            let mut reference = Reference::new(list, &graph, Inputs::default()).unwrap();
+            reference.prepare();
+            let ending = reference.iterate(SUPERSTEPS_MAX);
+            assert_eq!(ending, Ending { supersteps, converged }, "{text}{}", list.render());
+        }
+        let mut interpreter = Interpreter::new(&made.traced.gir, &data, &world).unwrap();
+        let ending = interpreter.run(SUPERSTEPS_MAX)[0].unwrap();
+        assert_eq!(ending, Ending { supersteps, converged }, "{text}");
+    }
 }

@@ -142,15 +142,31 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
             StopCondition::ChangeAtMost(names[*state].clone(), *bound)
         }
         warploom_ir::StopTest::Nowhere(node) => {
-            let place = stored_place(lowering.gir.node(*node).place);
-            let buffer =
-                lowering.written(*node, place, &format!("active.{number}"), 2 * number + 1);
-            // A state is no value of the superstep: the test would read its old value.
-            let is_state = names.contains(&buffer);
-            StopCondition::Nowhere(if is_state { format!("{buffer}.next") } else { buffer })
+            StopCondition::Nowhere(tested(lowering, *node, number))
         }
     };
     Loop { prepare: Vec::new(), superstep: Vec::new(), commit, until, course: None, frontier: None }
+}
+
+/// The buffer of a condition: one that the superstep writes. The condition may be a state as it was
+/// before the pass, or a value that passes moved out of the loop: then a superstep copies it.
+fn tested(lowering: &mut Lowering, condition: NodeId, number: usize) -> BufferName {
+    let (name, phase) = (format!("active.{number}"), 2 * number + 1);
+    let node = lowering.gir.node(condition);
+    let place = stored_place(node.place);
+    let buffer = lowering.written(condition, place, &name, phase);
+    let mut launches = lowering.phases[phase].iter();
+    if launches.any(|launch| launch.operation.writes().iter().any(|name| *name == buffer)) {
+        return buffer;
+    }
+    let value = lowering.read(condition, phase);
+    lowering.copy(
+        value,
+        Op::Detach,
+        RowType { place, kind: node.kind, shape: &node.shape },
+        &name,
+        phase,
+    )
 }
 
 fn results(lowering: &mut Lowering) -> Vec<ResultColumn> {

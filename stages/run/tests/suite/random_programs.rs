@@ -40,15 +40,15 @@ use warploom_test_support::skips::skipped;
 /// How many programs, or which.
 const PROGRAMS: &str = "WARPLOOM_TEST_PROGRAMS";
 /// Graphs that take turns.
-const EXTENTS: [Extent; 3] = [
+pub const EXTENTS: [Extent; 3] = [
     SMALL,
     Extent { nodes: 40, edges: 300, hub: None },
     Extent { nodes: 100, edges: 1500, hub: Some(3) },
 ];
 /// Larger numbers leave nothing to compare.
-const LARGEST: f64 = 1e4;
+pub const LARGEST: f64 = 1e4;
 /// How often as far as on the CPU a buffer of f32 may be.
-const TIMES: f64 = 8.0;
+pub const TIMES: f64 = 8.0;
 
 /// By buffer, after a pass of measuring and one of training; of a program that is computed once,
 /// after that.
@@ -70,7 +70,7 @@ fn reals(rows: &Option<ElementRows>) -> Vec<f64> {
     rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals())
 }
 
-fn direct(case: &RandomProgram, reordered: bool) -> ListInputs {
+pub fn direct(case: &RandomProgram, reordered: bool) -> ListInputs {
     let (data, world) = (&case.data, &case.world);
     ListInputs {
         nodes: world.nodes,
