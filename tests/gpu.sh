@@ -5,6 +5,7 @@
 # At the end it says what ran, how much of it failed, and digests of what was trained.
 # usage: tests/gpu.sh            SUITE=FILE  a test program that was built elsewhere (no cargo is needed then)
 #                                WARPLOOM_TEST_PROGRAMS=200  so many programs put together by chance; 7..8: those from one to another
+#                                WARPLOOM_TEST_LOOPS=200  the same of programs with loops
 #                                SANITIZE=1  under compute-sanitizer too: TOOLS (memcheck racecheck synccheck initcheck) over SANITIZED (tests of kernels),
 #                                each test in a process of its own, JOBS (4) at once, each SANITIZE_SECONDS (300) at most
 #                                WARPLOOM_TEST_BRIEF=1  one type and order of each list
@@ -35,7 +36,7 @@ summed() {
   sed -n '/^failures:$/,$s/^    \([a-z_]*::.*\)/FAILED: \1/p' "$said" | sort -u
   sed -n 's/^recorded, \(.*\)/bits of \1/p' "$said"
 }
-of_lists="golden_lists:: operations:: bit_exactness:: cuda_graphs:: totals:: products:: losses:: widths:: library:: random_programs:: differential::"
+of_lists="golden_lists:: operations:: bit_exactness:: cuda_graphs:: totals:: products:: losses:: widths:: library:: random_programs:: random_loops:: differential::"
 of_stages="golden:: kinds:: many_graphs:: targets_and_splits:: inference:: training:: resume:: errors::"
 tests=${TESTS:-$of_lists $of_stages}
 if [ "$tests" != none ]; then

@@ -127,167 +127,185 @@ def both(a, b):
 /// Expressions of a type. A capital is an expression of that type in the same scope.
 fn templates(kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Int => &[
-            "({I} + {I})",
-            "({I} - {I})",
-            "({I} * {I} % 97)",
-            "min({I}, {I})",
-            "max({I}, {I})",
-            "abs({I})",
-            "(-{I})",
-            "({I} // 3)",
-            "({I} // -2)",
-            "({I} % 5)",
-            "({I} % -3)",
-            "({I} ** 2 % 11)",
-            "({I} if {B} else {I})",
-            "where({B}, 1, 0)",
-            "clamp({I}, -3, 9)",
-        ],
-        Kind::Id => &["min({D}, {D})", "max({D}, {D})", "({D} if {B} else {D})"],
-        Kind::Bool => &[
-            "({I} < {I})",
-            "({I} == {I})",
-            "({D} == {D})",
-            "({D} <= {D})",
-            "({X} < {X})",
-            "({X} != {X})",
-            "({L} < 2.0)",
-            "({B} and {B})",
-            "({B} or {B})",
-            "(not {B})",
-            "({I} in (0, 1, 5))",
-            "(0 < {I} <= 7)",
-        ],
-        Kind::Exact => &[
-            "({X} + {X})",
-            "({X} - {X})",
-            "min({X}, {X})",
-            "max({X}, {X})",
-            "abs({X})",
-            "relu({X})",
-            "floor({X})",
-            "floor({X} * {X})",
-            "clamp({X}, -4.0, 4.0)",
-            "({X} if {B} else {X})",
-            "(0.25 * clamp({I}, -8, 8))",
-            "where({B}, 1.0, -0.5)",
-            "clamp({L}, 0.0, 6.0)",
-            "max({Q}, axis=0)",
-            "({Q})[..., 2]",
-        ],
-        Kind::Length => &["min({L}, {L})", "({L} + 0.25)", "({L} if {B} else {L})"],
-        Kind::Smooth => &[
-            "(0.5 * {S} + 0.5 * {S})",
-            "({S} * tanh({S}))",
-            "({S} - {S})",
-            "tanh({S})",
-            "sigmoid({S})",
-            "min({S}, {S})",
-            "max({S}, {S})",
-            "abs({S})",
-            "({S} / (1.0 + square({S})))",
-            "leaky_relu({S}, 0.2)",
-            "gelu({S})",
-            "softplus({S})",
-            "exp(-square({S}))",
-            "log(1.0 + square({S}))",
-            "rsqrt(1.0 + square({S}))",
-            "({S} if {B} else {S})",
-            "tanh({X})",
-            "(0.3 * dot(tanh({R}), {R}))[..., 0]",
-        ],
-        Kind::ExactRow => &[
-            "({Q} + {Q})",
-            "min({Q}, {Q})",
-            "max({Q}, {Q})",
-            "clamp({Q}, -2.0, 2.0)",
-            "floor({Q})",
-            "({Q} if {B} else {Q})",
-            "({Q} - {X})",
-        ],
-        Kind::SmoothRow => &[
-            "tanh({R})",
-            "(0.5 * {R} + 0.5 * {R})",
-            "({R} - {R})",
-            "({S} * {R})",
-            "max({R}, {R})",
-            "({R} if {B} else {R})",
-        ],
+        Kind::Int => INT,
+        Kind::Id => ID,
+        Kind::Bool => BOOL,
+        Kind::Exact => EXACT,
+        Kind::Length => LENGTH,
+        Kind::Smooth => SMOOTH,
+        Kind::ExactRow => EXACT_ROW,
+        Kind::SmoothRow => SMOOTH_ROW,
     }
 }
+
+const INT: &[&str] = &[
+    "({I} + {I})",
+    "({I} - {I})",
+    "({I} * {I} % 97)",
+    "min({I}, {I})",
+    "max({I}, {I})",
+    "abs({I})",
+    "(-{I})",
+    "({I} // 3)",
+    "({I} // -2)",
+    "({I} % 5)",
+    "({I} % -3)",
+    "({I} ** 2 % 11)",
+    "({I} if {B} else {I})",
+    "where({B}, 1, 0)",
+    "clamp({I}, -3, 9)",
+];
+const ID: &[&str] = &["min({D}, {D})", "max({D}, {D})", "({D} if {B} else {D})"];
+const BOOL: &[&str] = &[
+    "({I} < {I})",
+    "({I} == {I})",
+    "({D} == {D})",
+    "({D} <= {D})",
+    "({X} < {X})",
+    "({X} != {X})",
+    "({L} < 2.0)",
+    "({B} and {B})",
+    "({B} or {B})",
+    "(not {B})",
+    "({I} in (0, 1, 5))",
+    "(0 < {I} <= 7)",
+];
+const EXACT: &[&str] = &[
+    "({X} + {X})",
+    "({X} - {X})",
+    "min({X}, {X})",
+    "max({X}, {X})",
+    "abs({X})",
+    "relu({X})",
+    "floor({X})",
+    "floor({X} * {X})",
+    "clamp({X}, -4.0, 4.0)",
+    "({X} if {B} else {X})",
+    "(0.25 * clamp({I}, -8, 8))",
+    "where({B}, 1.0, -0.5)",
+    "clamp({L}, 0.0, 6.0)",
+    "max({Q}, axis=0)",
+    "({Q})[..., 2]",
+];
+const LENGTH: &[&str] = &["min({L}, {L})", "({L} + 0.25)", "({L} if {B} else {L})"];
+const SMOOTH: &[&str] = &[
+    "(0.5 * {S} + 0.5 * {S})",
+    "({S} * tanh({S}))",
+    "({S} - {S})",
+    "tanh({S})",
+    "sigmoid({S})",
+    "min({S}, {S})",
+    "max({S}, {S})",
+    "abs({S})",
+    "({S} / (1.0 + square({S})))",
+    "leaky_relu({S}, 0.2)",
+    "gelu({S})",
+    "softplus({S})",
+    "exp(-square({S}))",
+    "log(1.0 + square({S}))",
+    "rsqrt(1.0 + square({S}))",
+    "({S} if {B} else {S})",
+    "tanh({X})",
+    "(0.3 * dot(tanh({R}), {R}))[..., 0]",
+];
+const EXACT_ROW: &[&str] = &[
+    "({Q} + {Q})",
+    "min({Q}, {Q})",
+    "max({Q}, {Q})",
+    "clamp({Q}, -2.0, 2.0)",
+    "floor({Q})",
+    "({Q} if {B} else {Q})",
+    "({Q} - {X})",
+];
+const SMOOTH_ROW: &[&str] = &[
+    "tanh({R})",
+    "(0.5 * {R} + 0.5 * {R})",
+    "({R} - {R})",
+    "({S} * {R})",
+    "max({R}, {R})",
+    "({R} if {B} else {R})",
+];
 
 /// Expressions that reduce a list of edges or all vertices. A small letter is an expression of the
 /// list's scope, `W` the list with its mask, `V` its variable and `N` the list itself.
 fn reductions(kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Int => &[
-            "sum({i} for {W})",
-            "sum({i} for {W})",
-            "count({V} for {W})",
-            "min({i} for {W})",
-            "max({i} for {W})",
-            "min(({i} for {W}), default={I})",
-            "mode({i} for {W})",
-            "hindex({i} for {W})",
-            "prod(1 - 2 * ({i} % 2) for {W})",
-            "fold(larger, [{i} for {W}], -9)",
-            "fold(plus, [{i} for {W}], 1)",
-            "fold(times_mod, [{i} for {W}], 3)",
-            "fold(last, [{i} for {W}], 2)",
-            "sum(max((u.indegree for u in v.innbs[r]), default=0) for r in v.graph.relations)",
-            "pool_max({I})",
-            "pool_sum({I} % 31)",
-            "pool_sum({B})",
-        ],
-        Kind::Id => &[
-            "min({d} for {W})",
-            "max({d} for {W})",
-            "mode({d} for {W})",
-            "max(({d} for {W}), default={D})",
-            "fold(larger, [{d} for {W}], 0)",
-        ],
-        Kind::Bool => &[
-            "any({b} for {W})",
-            "all({b} for {W})",
-            "(not any({b} for {W}))",
-            "fold(both, [{b} for {W}], True)",
-        ],
-        Kind::Exact => &[
-            "sum(clamp({x}, -4.0, 4.0) for {W})",
-            "sum(clamp({x}, -4.0, 4.0) for {W})",
-            "min(({x} for {W}), default={X})",
-            "max(({x} for {W}), default=0.5)",
-            "mode(({x} for {W}), default=-0.5)",
-            "fold(farther, [{x} for {W}], 0.0)",
-            "clamp(pool_max({X}), -4.0, 4.0)",
-            "clamp(pool_sum(clamp({X}, -4.0, 4.0)), -6.0, 6.0)",
-        ],
-        Kind::Length => &["min({l} + 0.5 for {W})", "min({l} for {W})"],
-        Kind::Smooth => &[
-            "mean({s} for {W})",
-            "(sum({s} for {W}) / (1 + v.degree))",
-            "max(({s} for {W}), default=0.25)",
-            "min(({s} for {W}), default={S})",
-            "prod(sigmoid({s}) for {W})",
-            "(0.2 * logsumexp(({s} for {W}), default=0.0))",
-            "fold(joined, [sigmoid({s}) for {W}], 0.0)",
-            "sum(share * {s} for share, {V} in zip(softmax([{s} for {V} in {N}]), {N}))",
-            "pool_mean({S})",
-        ],
-        Kind::ExactRow => &[
-            "sum(clamp({q}, -2.0, 2.0) for {W})",
-            "max(({q} for {W}), default=0.0)",
-            "min(({q} for {W}), default=1.0)",
-        ],
-        Kind::SmoothRow => &[
-            "mean({r} for {W})",
-            "(sum({r} for {W}) / (1 + v.degree))",
-            "max(({r} for {W}), default=0.0)",
-            "pool_mean({R})",
-        ],
+        Kind::Int => INT_REDUCED,
+        Kind::Id => ID_REDUCED,
+        Kind::Bool => BOOL_REDUCED,
+        Kind::Exact => EXACT_REDUCED,
+        Kind::Length => LENGTH_REDUCED,
+        Kind::Smooth => SMOOTH_REDUCED,
+        Kind::ExactRow => EXACT_ROW_REDUCED,
+        Kind::SmoothRow => SMOOTH_ROW_REDUCED,
     }
 }
+
+const INT_REDUCED: &[&str] = &[
+    "sum({i} for {W})",
+    "sum({i} for {W})",
+    "count({V} for {W})",
+    "min({i} for {W})",
+    "max({i} for {W})",
+    "min(({i} for {W}), default={I})",
+    "mode({i} for {W})",
+    "hindex({i} for {W})",
+    "prod(1 - 2 * ({i} % 2) for {W})",
+    "fold(larger, [{i} for {W}], -9)",
+    "fold(plus, [{i} for {W}], 1)",
+    "fold(times_mod, [{i} for {W}], 3)",
+    "fold(last, [{i} for {W}], 2)",
+    "sum(max((u.indegree for u in v.innbs[r]), default=0) for r in v.graph.relations)",
+    "pool_max({I})",
+    "pool_sum({I} % 31)",
+    "pool_sum({B})",
+];
+const ID_REDUCED: &[&str] = &[
+    "min({d} for {W})",
+    "max({d} for {W})",
+    "mode({d} for {W})",
+    "max(({d} for {W}), default={D})",
+    "fold(larger, [{d} for {W}], 0)",
+];
+const BOOL_REDUCED: &[&str] = &[
+    "any({b} for {W})",
+    "all({b} for {W})",
+    "(not any({b} for {W}))",
+    "fold(both, [{b} for {W}], True)",
+];
+const EXACT_REDUCED: &[&str] = &[
+    "sum(clamp({x}, -4.0, 4.0) for {W})",
+    "sum(clamp({x}, -4.0, 4.0) for {W})",
+    "min(({x} for {W}), default={X})",
+    "max(({x} for {W}), default=0.5)",
+    "mode(({x} for {W}), default=-0.5)",
+    "fold(farther, [{x} for {W}], 0.0)",
+    "clamp(pool_max({X}), -4.0, 4.0)",
+    "clamp(pool_sum(clamp({X}, -4.0, 4.0)), -6.0, 6.0)",
+];
+const LENGTH_REDUCED: &[&str] = &["min({l} + 0.5 for {W})", "min({l} for {W})"];
+const SMOOTH_REDUCED: &[&str] = &[
+    "mean({s} for {W})",
+    "(sum({s} for {W}) / (1 + v.degree))",
+    "max(({s} for {W}), default=0.25)",
+    "min(({s} for {W}), default={S})",
+    "prod(sigmoid({s}) for {W})",
+    "(0.2 * logsumexp(({s} for {W}), default=0.0))",
+    "fold(joined, [sigmoid({s}) for {W}], 0.0)",
+    "sum(share * {s} for share, {V} in zip(softmax([{s} for {V} in {N}]), {N}))",
+    "pool_mean({S})",
+];
+const EXACT_ROW_REDUCED: &[&str] = &[
+    "sum(clamp({q}, -2.0, 2.0) for {W})",
+    "max(({q} for {W}), default=0.0)",
+    "min(({q} for {W}), default=1.0)",
+];
+const SMOOTH_ROW_REDUCED: &[&str] = &[
+    "mean({r} for {W})",
+    "(sum({r} for {W}) / (1 + v.degree))",
+    "max(({r} for {W}), default=0.0)",
+    "pool_mean({R})",
+];
 
 /// A text with at least one loop.
 pub fn loop_program(seed: u64) -> String {
@@ -345,7 +363,7 @@ impl Writer {
     }
 
     fn assign_edges(&mut self, indent: &str, kind: Kind, name: &str, value: &str) {
-        self.line(indent, &format!("for e in v.inedges:"));
+        self.line(indent, "for e in v.inedges:");
         let value = self.bounded(kind, value, None);
         self.line(&format!("{indent}    "), &format!("e.{name} = {value}"));
     }

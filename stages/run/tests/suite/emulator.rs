@@ -3,13 +3,13 @@
 //!
 //! promises  every model of `golden_lists`, operation of `operations`, row of `widths` and
 //!           `products`, sum of `totals` and loss, in f32 and in the order by degree, programs of
-//!           `library` on one graph of every kind of row, and a few of `random_programs`; loops,
-//!           superstep by superstep and to their ends; what is whole, bit for bit; pipelined epochs
-//!           beside launches one by one, and after a stop. `make test` takes of each list of
-//!           widths, rows and settings every other case (`list_runner::sampled_cases`), of each
-//!           model one golden case, and the ways of sums take turns with their widths; `make
-//!           test-long` has all of these, and `make test-emulated` both types and orders, and
-//!           threads both ways
+//!           `library` on one graph of every kind of row, and a few of `random_programs` and of
+//!           `random_loops`; loops, superstep by superstep and to their ends; what is whole, bit
+//!           for bit; pipelined epochs beside launches one by one, and after a stop. `make test`
+//!           takes of each list of widths, rows and settings every other case
+//!           (`list_runner::sampled_cases`), of each model one golden case, and the ways of sums
+//!           take turns with their widths; `make test-long` has all of these, and `make
+//!           test-emulated` both types and orders, and threads both ways
 use std::process::Command;
 
 use warploom_test_support::emulator::emulate;
@@ -18,7 +18,7 @@ use warploom_test_support::list_runner::{BRIEF, GROUPS, NEAR, ON_GPU, SAMPLED};
 use warploom_test_support::skips::is_long;
 
 /// What runs there.
-const LISTS: [&str; 22] = [
+const LISTS: [&str; 23] = [
     "golden_lists::",
     "operations::",
     "bit_exactness::",
@@ -29,6 +29,7 @@ const LISTS: [&str; 22] = [
     "losses::",
     "widths::",
     "random_programs::",
+    "random_loops::",
     "library::programs_agree_on_all",
     "library::values_of",
     "differential::iterations",
