@@ -1,7 +1,7 @@
 //! random_loops: random programs with `while`, by the interpreter, the reference of launch lists,
 //! and an executor on the device that is asked for.
 //!
-//! promises  the same programs every time: 1,000 texts, on GPUs 60 or, where it is brief, 12;
+//! promises  the same programs every time: 1,000 texts, on GPUs 60 or, where it is brief, 8;
 //!           `WARPLOOM_TEST_LOOPS` says how many, or those from one number to another (`7..8`); of
 //!           ten times as many programs of nodes those with a loop. They run on degenerate, small
 //!           and heavy graphs: the program as it was traced by the interpreter, the fused list of
@@ -71,7 +71,7 @@ static SHAPES: LazyLock<Vec<EdgeList>> = LazyLock::new(|| {
 fn programs() -> Range<u64> {
     // A GPU's kernels are compiled for each.
     let usual = match (gpu().is_some(), is_brief()) {
-        (true, true) => 12,
+        (true, true) => 8,
         (true, false) => 60,
         (false, _) => 1000,
     };
