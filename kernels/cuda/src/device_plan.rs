@@ -334,6 +334,8 @@ pub enum Argument {
     /// Partial results of rows whose groups span several blocks: bytes for the first and the last
     /// row of each block.
     PartsOfSpans(Direction, Groups, u64),
+    /// A list of pairs of adjacent vertices that the kernels of the launch of this number share.
+    Pairs(usize, PairPart),
     /// The inverse of an index into a table with this many rows: offsets per table row, then the
     /// rows that name it, ascending. Out-of-range indices are omitted.
     Inverse(BufferName, u32),
@@ -449,6 +451,8 @@ pub enum WalkedLists {
     Edges(Direction),
     /// The same in the order of the csr, of whose slots groups are ranges; no rows and offsets.
     CsrEdges(Direction),
+    /// The edges of each vertex, vertices by number, far ends ascending; no rows. In one direction.
+    Ascending(Direction),
     /// The nonzeros of each row, or column, of sparse features.
     Entries(BufferName, bool),
 }
@@ -475,6 +479,25 @@ pub enum ListPart {
     Relation,
     /// Value of each entry.
     Value,
+}
+
+/// A list of pairs of adjacent vertices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PairPart {
+    /// By vertex, the pairs that it keeps, and how many neighbours it has: `PairRow`.
+    Row,
+    /// The vertex that keeps each pair.
+    Near,
+    /// Its other vertex.
+    Far,
+    /// The number of its triangles.
+    Count,
+}
+
+impl PairPart {
+    /// All of them.
+    pub const ALL: [PairPart; 4] = [PairPart::Row, PairPart::Near, PairPart::Far, PairPart::Count];
 }
 
 /// A list of neighbour groups, or their number.

@@ -4,6 +4,7 @@
 //!           settings alone; a kernel's parameters are listed in order, so that its caller cannot
 //!           guess; floats are always summed in the same order
 //! never     names a driver, compiles, or looks at a graph
+mod common_neighbours;
 mod consecutive_rows;
 pub mod device_plan;
 mod edge_sums;
@@ -58,8 +59,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use device_plan::{
-    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, ShortcutRoom, Tier,
-    TierCounts, WalkedLists,
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, PairPart, ShortcutRoom,
+    Tier, TierCounts, WalkedLists,
 };
 pub use schedule_kinds::ScheduleKind;
 pub use tiers::WalkedDegrees;
@@ -280,6 +281,7 @@ impl DecidedKernels {
         let mut source = SourceText::new(
             opening(target)
                 + mode_and_hindex::opening(list)
+                + common_neighbours::opening(list)
                 + supersteps::opening(list)
                 + &loop_shortcuts::opening(list),
         );
@@ -374,6 +376,9 @@ impl Unit<'_> {
             }
             Operation::Evaluate { op, .. } if mode_and_hindex::is_collected(op) => {
                 self.decide_collected()
+            }
+            Operation::Evaluate { op, .. } if common_neighbours::counts_common_neighbours(op) => {
+                self.decide_common_neighbours()
             }
             Operation::Evaluate { op: Op::Turn, .. } => {
                 self.note([(ScheduleKind::ReversedEdges, true)]);

@@ -7,14 +7,17 @@ use std::collections::BTreeMap;
 
 use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use super::{
-    Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loop_shortcuts, loss_of,
-    supersteps, training_control,
+    Argument, DevicePlan, Grouped, Groups, ListPart, PairPart, WalkedLists, loop_shortcuts,
+    loss_of, supersteps, training_control,
 };
 use warploom_ir::Direction;
 use warploom_launch::{Buffer, BufferName, Element, GraphFacts, LaunchList, MADE, Role, Rows};
 
 /// The alignment of buffers, in bytes.
 pub const ALIGNMENT: u64 = 256;
+
+/// Bytes of a `PairRow` of `common_neighbours.cuh`.
+const PAIR_ROW_BYTES: u64 = 16;
 
 /// Bytes by use, and their sum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -137,10 +140,9 @@ pub fn predicted(
 /// The use that an argument is counted under.
 fn argument_group(argument: &Argument) -> &'static str {
     match argument {
-        Argument::Items(WalkedLists::Edges(_) | WalkedLists::CsrEdges(_), _)
-        | Argument::Slots(..)
-        | Argument::Groups(..) => "lists of edges",
         Argument::Items(WalkedLists::Entries(..), _) => "sparse features",
+        Argument::Items(..) | Argument::Slots(..) | Argument::Groups(..) => "lists of edges",
+        Argument::Pairs(..) => "pairs of neighbours",
         Argument::Inverse(..) => "lists of rows that look up",
         Argument::Moment(..) => "moments",
         Argument::Scratch | Argument::ScratchAside | Argument::PartsOfSpans(..) => "parts of sums",
@@ -197,7 +199,9 @@ impl SizeCounts {
         let SizeCounts { nodes, edges, sparse_features, .. } = *self;
         Some(match walked {
             WalkedLists::Edges(Direction::Both) => (nodes, 2 * edges),
-            WalkedLists::Edges(_) | WalkedLists::CsrEdges(_) => (nodes, edges),
+            WalkedLists::Edges(_) | WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) => {
+                (nodes, edges)
+            }
             WalkedLists::Entries(features, by_columns) => {
                 let buffer = find_buffer(list, features)?;
                 let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role {
@@ -241,6 +245,8 @@ impl SizeCounts {
             Argument::PartsOfSpans(direction, groups, bytes) => {
                 2 * self.groups.table(*direction, *groups).blocks(*groups) * bytes
             }
+            Argument::Pairs(_, PairPart::Row) => nodes * PAIR_ROW_BYTES,
+            Argument::Pairs(_, PairPart::Near | PairPart::Far | PairPart::Count) => edges * 4,
             Argument::Inverse(name, count) => {
                 (u64::from(*count) + 1 + self.rows(find_buffer(list, name)?)) * 4
             }

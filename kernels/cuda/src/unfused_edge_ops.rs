@@ -25,7 +25,7 @@ use warploom_launch::{Operation, Rows};
 
 /// An operation: its output, the shape of a row, and its columns.
 pub(super) struct EdgeTask<'a> {
-    out: &'a str,
+    pub out: &'a str,
     shape: &'a [u64],
     pub op: &'a Op,
     pub columns: usize,

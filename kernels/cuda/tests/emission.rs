@@ -435,14 +435,9 @@ fn refused(body: &str) -> NoKernel {
 
 #[test]
 fn what_has_no_kernel_is_refused_by_name() {
-    let cases = [
-        ("sum(common_neighbors(u, v) for u in v.innbs)", "common neighbors"),
-        ("sum(embedding(v.age // 2, 3, count=4), axis=0)", "computed"),
-    ];
-    for (body, word) in cases {
-        let refused = refused(body);
-        assert!(refused.what.contains(word) && !refused.launch.is_empty(), "{body}: {refused}");
-    }
+    let body = "sum(embedding(v.age // 2, 3, count=4), axis=0)";
+    let refused = refused(body);
+    assert!(refused.what.contains("computed") && !refused.launch.is_empty(), "{refused}");
 }
 
 #[test]

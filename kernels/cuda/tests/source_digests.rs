@@ -192,6 +192,8 @@ fn others() -> Vec<Case> {
             in_groups: false,
         });
     }
+    let counts = Data { training: false, target: None, ..rich };
+    cases.push(library("plain", "triangles", json!({}), counts));
     for name in ["gcn", "gin"] {
         cases.push(Case {
             in_groups: true,

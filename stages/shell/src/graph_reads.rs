@@ -53,7 +53,10 @@ pub fn row_list_needs(needs: Needs, kernels: Option<&DevicePlan>) -> RowListNeed
             Some(WalkedLists::Edges(Direction::In)) => rows.walked[0] = true,
             Some(WalkedLists::Edges(Direction::Out)) => rows.walked[1] = true,
             // The csr has them.
-            Some(WalkedLists::CsrEdges(_) | WalkedLists::Entries(..)) | None => {}
+            Some(
+                WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) | WalkedLists::Entries(..),
+            )
+            | None => {}
         }
     }
     rows
@@ -139,10 +142,18 @@ fn input_files(role: &Role) -> &'static [&'static str] {
 /// The files of the csr that kernels take in the order of its slots.
 fn slot_files(argument: &Argument) -> &'static [&'static str] {
     match argument {
-        Argument::Items(WalkedLists::CsrEdges(Direction::Out), ListPart::Far) => {
-            &[OUT_FILES.neighbours]
+        Argument::Items(WalkedLists::Ascending(Direction::Out), ListPart::Offset) => {
+            &[OUT_FILES.offsets]
         }
-        Argument::Items(WalkedLists::CsrEdges(_), ListPart::Far) => &[IN_FILES.neighbours],
+        Argument::Items(WalkedLists::Ascending(_), ListPart::Offset) => &[IN_FILES.offsets],
+        Argument::Items(
+            WalkedLists::CsrEdges(Direction::Out) | WalkedLists::Ascending(Direction::Out),
+            ListPart::Far,
+        ) => &[OUT_FILES.neighbours],
+        Argument::Items(WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_), ListPart::Far) => {
+            &[IN_FILES.neighbours]
+        }
+        Argument::Items(WalkedLists::Ascending(_), _) => &[IN_FILES.edges],
         Argument::Items(WalkedLists::CsrEdges(Direction::Out), _)
         | Argument::Slots(_, WalkedLists::CsrEdges(Direction::Out)) => &[OUT_FILES.edges],
         Argument::Items(WalkedLists::CsrEdges(_), _)

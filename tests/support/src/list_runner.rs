@@ -3,6 +3,7 @@
 //! promises  both get the same numbers, exactly where they are given in f64; the executor gets them
 //!           in the order of the degrees if asked to
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use arrow_buffer::ArrowNativeType;
@@ -31,6 +32,7 @@ use warploom_run::{
     buffers::{Aligned, Contents},
     cpu::CpuBackend,
     cuda::{CudaBackend, GpuPlan},
+    inputs::ascending_edges::AscendingEdges,
     inputs::device_groups::DeviceGroups,
     inputs::graphs::Graphs,
     inputs::input_data::{Data, InputRows, SparseFeatures},
@@ -117,6 +119,7 @@ impl ListInputs {
         let mut data = Data::<T>::from_graph(&csr, row_lists(&csr), needs);
         data.old_of_new = old_of_new;
         data.device_groups = asked_groups().map(|groups| divide(&csr, groups));
+        data.ascending = gpu().map(|_| AscendingEdges::from_csr(&csr, Path::new("csr")).unwrap());
         // The csr holds f32; what was given goes in as it is.
         for (side, edges) in
             [(&mut data.incoming, &csr.incoming.edges), (&mut data.outgoing, &csr.outgoing.edges)]

@@ -199,7 +199,7 @@ pub fn build_walked_lists<T: Precision>(
 ) -> BTreeMap<WalkedLists, Items> {
     let items = |walked: &WalkedLists| match walked {
         WalkedLists::Edges(direction) => edge_items(*direction, data),
-        WalkedLists::CsrEdges(_) => None,
+        WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) => None,
         WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
             &find_sparse_features(features, list, data)?.as_rows(),
             *by_columns,
@@ -452,6 +452,15 @@ fn walked_list<'a, T: Precision>(
     let words = |words: &'a [u32]| Some(ArgumentBytes::Lent(bytemuck::cast_slice(words)));
     let made = |words: Vec<u32>| Some(ArgumentBytes::Made(Buffer::from_vec(words)));
     match (part, walked) {
+        (ListPart::Offset, WalkedLists::Ascending(direction)) => {
+            words(&data.ascending.as_ref()?.side(*direction).offsets)
+        }
+        (ListPart::Far, WalkedLists::Ascending(direction)) => {
+            words(&data.ascending.as_ref()?.side(*direction).far)
+        }
+        (ListPart::Edge, WalkedLists::Ascending(direction)) => {
+            words(&data.ascending.as_ref()?.side(*direction).edge)
+        }
         (ListPart::Row, _) => words(&lists.get(walked)?.row),
         (ListPart::Offset, _) => words(&lists.get(walked)?.offset),
         (ListPart::Far, WalkedLists::CsrEdges(direction)) => {

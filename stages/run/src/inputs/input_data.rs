@@ -25,7 +25,10 @@ use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},
-    inputs::{device_groups::DeviceGroups, edge_lists::EdgeLists, group_division::Division},
+    inputs::{
+        ascending_edges::AscendingEdges, device_groups::DeviceGroups, edge_lists::EdgeLists,
+        group_division::Division,
+    },
     precision::Precision,
 };
 
@@ -135,6 +138,8 @@ pub struct Data<T: Precision> {
     pub division: Option<Division>,
     /// The same on a GPU.
     pub device_groups: Option<DeviceGroups>,
+    /// Edges that kernels of a GPU search.
+    pub ascending: Option<AscendingEdges>,
     /// Edges by vertex and by id, for evaluated operations.
     pub lists: EdgeLists,
     /// Where these are made from once a loop goes in supersteps after all, or a host runs a launch
@@ -189,6 +194,7 @@ impl<T: Precision> Data<T> {
             outgoing,
             division: None,
             device_groups: None,
+            ascending: None,
             lists: EdgeLists::new(csr, &row_lists, needs.lists),
             lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
             row_lists,

@@ -1,8 +1,8 @@
 //! differential: the executor against the reference, buffer by buffer.
 //!
-//! promises  gcn, sage, pagerank and components, on every degenerate graph and on random ones, in
-//!           both types, with and without dropout: every buffer after every part of the list, and
-//!           parameters after three steps
+//! promises  gcn, sage, pagerank, components and common neighbours, on every degenerate graph and on
+//!           random ones, in both types, with and without dropout: every buffer after every part of
+//!           the list, and parameters after three steps; integers of what is counted exactly
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use warploom_cpu::optimizer::{Adam, Optimizer};
 use warploom_cpu::random::dropout::{DrawContext, Drops};
 use warploom_ir::{Loss, interpret};
 use warploom_launch::reference::{self, Draw, Reference};
-use warploom_launch::{Body, Buffer, Dropout, LaunchList};
+use warploom_launch::{Body, Buffer, Dropout, Element, LaunchList};
 use warploom_run::{
     backend::{Change, LoopEnd},
     parameters,
@@ -379,6 +379,47 @@ fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     }
 }
 
+/// Common neighbours, summed over edges in and out, and counted edge by edge.
+const COUNTED: [(&str, &str); 3] = [
+    ("before", "    return sum(common_neighbors(u, v) for u in v.innbs)"),
+    ("after", "    return sum(common_neighbors(u, v) for u in v.outnbs)"),
+    (
+        "spread",
+        "    v.near = sum(common_neighbors(u, v) * u.indegree for u in v.innbs)
+    v.far = sum(common_neighbors(u, v) * u.outdegree for u in v.outnbs)
+    return v.near, v.far",
+    ),
+];
+
+/// Where the graph is renumbered its edges have types, by which its csr then lists them.
+fn counted<T: Precision>(shape: &EdgeList, reordered: bool) {
+    let mut direct = direct(shape, (false, false, reordered), Loss::CrossEntropy);
+    if reordered {
+        direct.relation = (0..direct.source.len()).map(|edge| (edge % 3) as u32).collect();
+    }
+    let known = warploom_ir::Data {
+        features: None,
+        target: None,
+        training: false,
+        ..direct.known(CLASSES, Loss::CrossEntropy)
+    };
+    for (entry, body) in COUNTED {
+        let text = format!("def {entry}(v):\n{body}\n");
+        let list = compile(&text, entry, &BTreeMap::new(), &known)
+            .unwrap_or_else(|wrong| panic!("{entry}: {wrong:?}"))
+            .list;
+        let graph = direct.reference_graph();
+        let mut reference = direct.reference(&list, &graph, &BTreeMap::new());
+        reference.prepare();
+        let list = separate_buffers(&list);
+        let mut executor = executor::<T>(&list, direct.data(&list), SEED);
+        run_part(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
+        let what = format!("{entry} on `{}`, reordered {reordered}", shape.name);
+        let of = (&list, &executor, &reference);
+        compare_those(&what, 0.0, of, |buffer| buffer.element != Element::Real);
+    }
+}
+
 /// Does a superstep; gives its change and, where the device tests the condition, whether it is met.
 fn advance<T: Precision>(
     executor: &mut Executor<T>,
@@ -420,6 +461,8 @@ fn iterations_agree_on_degenerate_graphs() {
                 iterated::<f64>(&shape, program, reordered);
             }
         }
+        counted::<f32>(&shape, false);
+        counted::<f64>(&shape, true);
     }
 }
 
@@ -438,5 +481,6 @@ proptest! {
         }
         iterated::<f64>(&shape, "pagerank", choice.2);
         iterated::<f32>(&shape, "components", choice.2);
+        counted::<f32>(&shape, choice.2);
     }
 }

@@ -18,7 +18,7 @@ use warploom_test_support::list_runner::{BRIEF, GROUPS, NEAR, ON_GPU, SAMPLED};
 use warploom_test_support::skips::is_long;
 
 /// What runs there.
-const LISTS: [&str; 23] = [
+const LISTS: [&str; 24] = [
     "golden_lists::",
     "operations::",
     "bit_exactness::",
@@ -34,6 +34,7 @@ const LISTS: [&str; 23] = [
     "library::values_of",
     "differential::iterations",
     "analytics::components",
+    "analytics::cores_triangles",
     "analytics::distances",
     "analytics::ranks_are",
     "custom_programs::core_numbers",

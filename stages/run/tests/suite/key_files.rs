@@ -81,7 +81,7 @@ const PLAIN: &[Case] = &[
         program: "triangles",
         sets: &[],
         cpu: ["in_offsets out_offsets", "in_edges in_rows out_edges out_rows"],
-        gpu: None,
+        gpu: Some(["in_offsets in_sources out_offsets out_targets", ""]),
     },
     Case {
         program: "gcn",
