@@ -7,8 +7,8 @@ struct Sides { const unsigned *in_offset, *in_far, *out_offset, *out_far; };
 struct alignas(16) PairRow { unsigned begin, middle, end, neighbours; };
 #define NONE 0xffffffffu
 // The place of a vertex in a list that ascends.
-__device__ __forceinline__
-unsigned find(const unsigned* far, const unsigned begin, const unsigned end, const unsigned wanted) {
+__device__ __forceinline__ unsigned
+find(const unsigned* far, const unsigned begin, const unsigned end, const unsigned wanted) {
   unsigned low = begin, high = end;
   while (low < high) {
     const unsigned middle = low + (high - low) / 2;
@@ -162,7 +162,9 @@ __device__ __forceinline__ Counted count_of_slot(const Sides& sides, const PairR
     const unsigned* far, const unsigned rows, const unsigned slots) {
   __shared__ unsigned bounds[2];
   const unsigned first = blockIdx.x * 256, last = min(first + 256, slots) - 1;
-  if (threadIdx.x < 2) bounds[threadIdx.x] = row_of(offset, 0, rows - 1, threadIdx.x ? last : first);
+  if (threadIdx.x < 2) {
+    bounds[threadIdx.x] = row_of(offset, 0, rows - 1, threadIdx.x == 0 ? first : last);
+  }
   __syncthreads();
   const unsigned slot = min(first + threadIdx.x, last);
   const unsigned v = row_of(offset, bounds[0], bounds[1], slot), w = __ldg(far + slot);

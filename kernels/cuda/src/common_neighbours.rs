@@ -3,9 +3,9 @@
 //!
 //! promises  equals the interpreter: distinct third vertices, adjacent in either direction; counts
 //!           are integers, so that no order of atomics shows
-//! bytes     each pair of adjacent vertices is kept once, by the one of lower rank (by degree, as in
-//!           Schank & Wagner 2005), so that hubs keep few; of two rows the shorter is searched for
-//!           in the longer, by bisection (TriCore: Hu, Liu & Huang 2018)
+//! bytes     each pair of adjacent vertices is kept once, by the one of lower rank (by degree, as
+//!           in Schank & Wagner 2005), so that hubs keep few; of two rows the shorter is searched
+//!           for in the longer, by bisection (TriCore: Hu, Liu & Huang 2018)
 //! never     looks for a relation: sums over one have no kernel
 //! limits    12 bytes per edge and 16 per vertex; the vertex of most edges has one block, which
 //!           reads them once or twice
@@ -23,8 +23,13 @@ pub(super) fn counts_common_neighbours(op: &Op) -> bool {
 
 /// What precedes the kernels of a list that has such an operation.
 pub(super) fn opening(list: &LaunchList) -> &'static str {
-    let is_one = |step: &Operation| matches!(step, Operation::Evaluate { op, .. } if counts_common_neighbours(op));
-    if list.launches().iter().any(|launch| is_one(&launch.operation)) { OPENING } else { "" }
+    let launches = list.launches();
+    let mut operations = launches.iter().map(|launch| &launch.operation);
+    let counts = |operation: &Operation| match operation {
+        Operation::Evaluate { op, .. } => counts_common_neighbours(op),
+        _ => false,
+    };
+    if operations.any(counts) { OPENING } else { "" }
 }
 
 impl Unit<'_> {
@@ -37,28 +42,21 @@ impl Unit<'_> {
             Op::CommonNeighborsSum(EdgeSet { direction, relation: None }) => Some(*direction),
             op => return Err(NoKernel::new(format!("{} over one relation", op.describe()))),
         };
-        let (out, stride) = (task.out.to_owned(), task.stride);
-        let output = |parameters: &mut Parameters| {
-            parameters.push_output("whole* __restrict__ out", Argument::Buffer(out.clone()));
-        };
+        let (out, stride) = (Argument::Buffer(task.out.to_owned()), task.stride);
         self.note([(ScheduleKind::PairsOfNeighbours, true)]);
         self.header();
 
         let mut parameters = Parameters::new();
         if edges.is_some() {
-            output(&mut parameters);
+            parameters.push_output(OUTPUT, out.clone());
         }
         add_sides(&mut parameters);
         self.add_pairs(&mut parameters, &PairPart::ALL, &PairPart::ALL);
         parameters.push_output("unsigned* taken", Argument::Ticket);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
         let blocks = Blocks::Rows { rows: Rows::Nodes, each: THREADS / 32, slices: 1 };
-        self.add_counting(
-            "_pairs",
-            parameters,
-            blocks,
-            Step::Pairs { cleared: edges.map(|_| stride) },
-        );
+        let step = Step::Pairs { cleared: edges.map(|_| stride) };
+        self.add_counting("_pairs", parameters, blocks, step);
 
         let mut parameters = Parameters::new();
         self.add_pairs(&mut parameters, &PairPart::ALL, &[PairPart::Count]);
@@ -71,22 +69,27 @@ impl Unit<'_> {
             Some(Direction::Both) => &[(Direction::In, "_of_in"), (Direction::Out, "_of_out")],
         };
         for &(direction, suffix) in sides {
-            let mut parameters = Parameters::new();
-            output(&mut parameters);
-            add_sides(&mut parameters);
-            let read = [PairPart::Row, PairPart::Far, PairPart::Count];
-            self.add_pairs(&mut parameters, &read, &[]);
-            if edges.is_none() {
-                let ids = Argument::Items(WalkedLists::Ascending(Direction::In), ListPart::Edge);
-                parameters.push("const unsigned* __restrict__ slot_edge", ids);
-            }
-            parameters.push_output("unsigned* taken", Argument::Ticket);
-            parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
-            parameters.push("const unsigned slots", Argument::RowCount(Rows::Edges));
             let step = Step::OfEdges { direction, is_summed: edges.is_some(), stride };
-            self.add_counting(suffix, parameters, SLOTS, step);
+            self.add_counts_of_edges(suffix, step, out.clone());
         }
         Ok(())
+    }
+
+    /// The kernel that takes counts of pairs to edges.
+    fn add_counts_of_edges(&mut self, suffix: &'static str, step: Step, out: Argument) {
+        let mut parameters = Parameters::new();
+        parameters.push_output(OUTPUT, out);
+        add_sides(&mut parameters);
+        let read = [PairPart::Row, PairPart::Far, PairPart::Count];
+        self.add_pairs(&mut parameters, &read, &[]);
+        if matches!(step, Step::OfEdges { is_summed: false, .. }) {
+            let ids = Argument::Items(WalkedLists::Ascending(Direction::In), ListPart::Edge);
+            parameters.push("const unsigned* __restrict__ slot_edge", ids);
+        }
+        parameters.push_output("unsigned* taken", Argument::Ticket);
+        parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
+        parameters.push("const unsigned slots", Argument::RowCount(Rows::Edges));
+        self.add_counting(suffix, parameters, SLOTS, step);
     }
 
     /// Adds lists of pairs of this launch, of which a kernel writes some.
@@ -124,6 +127,9 @@ impl Unit<'_> {
 
 /// A thread for each slot of a list of edges. There are no more pairs than edges.
 const SLOTS: Blocks = Blocks::Rows { rows: Rows::Edges, each: THREADS, slices: 1 };
+
+/// The parameter for the result.
+const OUTPUT: &str = "whole* __restrict__ out";
 
 /// Adds the edges of each vertex in both directions.
 fn add_sides(parameters: &mut Parameters) {

@@ -214,6 +214,14 @@ impl SizeCounts {
         })
     }
 
+    /// Bytes of a list of pairs of adjacent vertices: there are no more of these than edges.
+    fn pair_bytes(&self, part: PairPart) -> u64 {
+        match part {
+            PairPart::Row => self.nodes * PAIR_ROW_BYTES,
+            PairPart::Near | PairPart::Far | PairPart::Count => self.edges * 4,
+        }
+    }
+
     /// Bytes of an argument that is memory but no buffer; none for numbers, buffers and null
     /// pointers.
     pub fn argument_bytes(
@@ -245,8 +253,7 @@ impl SizeCounts {
             Argument::PartsOfSpans(direction, groups, bytes) => {
                 2 * self.groups.table(*direction, *groups).blocks(*groups) * bytes
             }
-            Argument::Pairs(_, PairPart::Row) => nodes * PAIR_ROW_BYTES,
-            Argument::Pairs(_, PairPart::Near | PairPart::Far | PairPart::Count) => edges * 4,
+            Argument::Pairs(_, part) => self.pair_bytes(*part),
             Argument::Inverse(name, count) => {
                 (u64::from(*count) + 1 + self.rows(find_buffer(list, name)?)) * 4
             }

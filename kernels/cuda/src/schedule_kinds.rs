@@ -64,8 +64,8 @@ schedules! {
     /// The argmin or argmax edge of a row, products over the other edges, folds: a thread per
     /// column.
     EdgesAmongRow,
-    /// Common neighbours by pairs of adjacent vertices, each kept by the one of lower degree: of two
-    /// rows the shorter is searched for in the longer.
+    /// Common neighbours by pairs of adjacent vertices, each kept by the one of lower degree: the
+    /// shorter of two rows is searched for in the longer.
     PairsOfNeighbours,
     /// Values of edges, read from the reversed edges.
     ReversedEdges,

@@ -161,22 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn each_program_of_the_library_goes_where_it_has_kernels() {
+    fn each_program_of_the_library_has_kernels() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs");
-        let mut on_cpu = Vec::new();
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let (name, text) = (
                 path.file_stem().unwrap().to_str().unwrap().to_owned(),
                 std::fs::read_to_string(&path).unwrap_or_default(),
             );
-            if let Some(why) = refused(&name, &text, &[]) {
-                assert!(why.contains("no kernel"), "{name}: {why}");
-                on_cpu.push(name);
-            }
+            assert_eq!(refused(&name, &text, &[]), None, "{name}");
         }
-        on_cpu.sort();
-        assert_eq!(on_cpu, ["triangles"]);
     }
 
     #[test]
@@ -200,17 +194,17 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_without_a_kernel_is_found_without_a_graph() {
-        for (list, has_kernel) in [
-            ("sum(u.indegree", true),
-            ("max(u.indegree", true),
-            ("mode(u.indegree", true),
-            ("hindex(u.indegree", true),
-            ("sum(common_neighbors(u, v)", false),
+    fn what_has_no_kernel_is_found_without_a_graph() {
+        for list in [
+            "sum(u.indegree",
+            "max(u.indegree",
+            "mode(u.indegree",
+            "hindex(u.indegree",
+            "sum(common_neighbors(u, v)",
+            "max(common_neighbors(u, v)",
         ] {
             let text = format!("def p(v):\n    return {list} for u in v.innbs)\n");
-            let why = refused("p", &text, &[]);
-            assert_eq!(why.is_none(), has_kernel, "{list}: {why:?}");
+            assert_eq!(refused("p", &text, &[]), None, "{list}");
         }
         let halves =
             refused("p", "def p(v):\n    return linear(v.x, v.classes)\n", &["run.dtype=bf16"]);

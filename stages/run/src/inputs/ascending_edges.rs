@@ -3,8 +3,8 @@
 //! promises  a csr's own edges where they ascend, mapped; those of typed graphs, which are by type
 //!           first, sorted; what is beyond the graph is an error
 //! never     drops an edge
-//! limits    fewer than 2^32 edges: 4 bytes per vertex of each direction; where edges are sorted, or
-//!           numbered, a copy
+//! limits    fewer than 2^32 edges; 4 bytes per vertex of each direction, and a copy of the edges
+//!           where they are sorted or numbered
 use std::path::Path;
 
 use rayon::prelude::*;

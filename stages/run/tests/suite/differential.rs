@@ -1,8 +1,8 @@
 //! differential: the executor against the reference, buffer by buffer.
 //!
-//! promises  gcn, sage, pagerank, components and common neighbours, on every degenerate graph and on
-//!           random ones, in both types, with and without dropout: every buffer after every part of
-//!           the list, and parameters after three steps; integers of what is counted exactly
+//! promises  gcn, sage, pagerank, components and common neighbours, on every degenerate graph and
+//!           on random ones, in both types, with and without dropout: every buffer after every part
+//!           of the list, and parameters after three steps; what is counted exactly
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
