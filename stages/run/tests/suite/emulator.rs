@@ -34,7 +34,7 @@ const LISTS: [&str; 24] = [
     "library::values_of",
     "differential::iterations",
     "analytics::components",
-    "analytics::cores_triangles",
+    "analytics::triangles",
     "analytics::distances",
     "analytics::ranks_are",
     "custom_programs::core_numbers",
