@@ -107,6 +107,15 @@ impl TableWriter {
         self.writer.write(&batch).map_err(|error| write_error(&self.path, error))
     }
 
+    /// Ends the current row group, if it has this many rows: rows that are read together are in row
+    /// groups of their own.
+    pub fn end_row_group(&mut self, least: usize) -> Result<(), StageError> {
+        if self.writer.in_progress_rows() < least {
+            return Ok(());
+        }
+        self.writer.flush().map_err(|error| write_error(&self.path, error))
+    }
+
     /// Ends the file.
     pub fn finish(self) -> Result<(), StageError> {
         let path = self.path;
@@ -147,6 +156,23 @@ pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageE
         Ok([batch]) => batch,
         Err(batches) => concat(&schema, &batches).map_err(|error| wrong(error.to_string()))?,
     };
+    Ok(Table { batch, path: path.to_path_buf() })
+}
+
+/// Reads so many rows of a table from a row on; fewer where it ends. Row groups without any of them
+/// are not read.
+pub fn read_rows(path: &Path, first: usize, count: usize) -> Result<Table, StageError> {
+    let (bytes, reader) = reader(path)?;
+    let reader = reader.with_offset(first).with_limit(count).with_batch_size(count.max(1));
+    let mut reader = decode(path, &bytes, || reader.build())?;
+    let schema = arrow_array::RecordBatchReader::schema(&reader);
+    let mut batches = Vec::new();
+    while let Some(batch) = decode(path, &bytes, || reader.next().transpose())? {
+        batches.push(batch);
+    }
+    let batch = concat(&schema, &batches).map_err(|error| {
+        StageError::damaged(path, format!("not a readable Parquet table: {error}"))
+    })?;
     Ok(Table { batch, path: path.to_path_buf() })
 }
 
@@ -340,6 +366,24 @@ pub fn field(name: &str, data_type: DataType) -> Field {
 mod tests {
     use super::*;
     use crate::{ErrorKind, arrow_file::numbers};
+
+    #[test]
+    fn blocks_of_rows_are_read_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.parquet");
+        let mut writer = TableWriter::create(&path, vec![field("x", DataType::UInt32)]).unwrap();
+        for block in 0..4u32 {
+            writer.write(vec![numbers((block * 10..block * 10 + 10).collect())]).unwrap();
+            writer.end_row_group(20).unwrap();
+        }
+        writer.finish().unwrap();
+        let (_, groups) = reader(&path).unwrap();
+        assert_eq!(groups.metadata().num_row_groups(), 2, "a group ends with a block");
+        for (first, count, expected) in [(0, 10, 0..10), (15, 10, 15..25), (35, 10, 35..40)] {
+            let rows = read_rows(&path, first, count).unwrap().numbers::<u32>("x").unwrap();
+            assert_eq!(rows, expected.collect::<Vec<u32>>());
+        }
+    }
 
     #[test]
     fn a_fault_of_the_disk_is_none_of_the_contents() {

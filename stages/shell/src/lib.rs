@@ -42,6 +42,7 @@ pub mod progress;
 pub mod requests;
 pub mod sample_data_sets;
 pub mod scheduler;
+pub mod search_sources;
 pub mod shipped_pipelines;
 pub mod signals;
 pub mod stage_errors;

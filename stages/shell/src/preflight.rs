@@ -24,7 +24,7 @@ use crate::{
     program::{self, Program, locate_setting_error},
     progress::Talk,
     requests::{PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, read_error},
-    sample_data_sets,
+    sample_data_sets, search_sources,
 };
 
 /// An error, and the stage that would have found it.
@@ -155,6 +155,12 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     };
     let learns = program::has_learned_parameters(&traced);
     program::refuse_other_mode(run, entry, learns)?;
+    search_sources::refuse_learning(run, entry, learns)?;
+    let results = traced.gir.results.iter();
+    search_sources::refuse_results(
+        run,
+        results.map(|result| (result.name.as_str(), result.edges.is_some())),
+    )?;
     if learns && !inferring {
         trace_on_samples(
             &program,

@@ -655,12 +655,19 @@ pub struct RunRequest {
     pub device: Facts,
     /// The pipeline that asked; in the record, in no key.
     pub asked: Option<Asked>,
-    /// Nodes that the program's vertex settings name.
+    /// Nodes that the program's vertex settings name; with `run.sources`, those of all searches.
     pub chosen: Vec<vertices::ChosenVertices>,
     /// Seconds of the stages that this process ran before; in the record, in no key.
     pub stage_seconds: BTreeMap<String, f64>,
     /// The files of csr and partition that the plan has a run read.
     pub graph_files: GraphFiles,
+}
+
+impl RunRequest {
+    /// The sources of `run.sources`, from each of which the program runs once.
+    pub fn sources(&self) -> Option<&vertices::ChosenVertices> {
+        self.chosen.first().filter(|_| self.spec.sources.is_some())
+    }
 }
 
 impl Request for RunRequest {
@@ -702,6 +709,8 @@ impl Request for RunRequest {
             settings.remove("splits");
             settings.remove("checkpoint");
             settings.remove("repeat");
+            // The key has the sources beside the settings, so that keys from before them hold.
+            settings.remove("sources");
             // Keys from before `passes` hold for one pass.
             if self.spec.passes == RunSpec::default().passes {
                 settings.remove("passes");
@@ -713,8 +722,10 @@ impl Request for RunRequest {
         }
         let mut document =
             json!({"settings": settings, "init": self.init_digest, "device": self.device});
-        if !self.chosen.is_empty() {
-            document["vertices"] = vertices::key_document(&self.chosen);
+        match self.sources() {
+            Some(sources) => document["sources"] = vertices::ordered_key_document(sources),
+            None if self.chosen.is_empty() => {}
+            None => document["vertices"] = vertices::key_document(&self.chosen),
         }
         if let Some(digest) = &self.splits_digest {
             document["splits"] = json!(digest);

@@ -11,16 +11,22 @@ use warploom_language::trace::{VertexSetting, vertex_settings_of};
 use warploom_spec::{MistakeKind, Pipeline, Place, Scalar, Setting, shell_word};
 
 use crate::plan_settings::program_text;
+use crate::search_sources;
 use crate::stage_errors::mistake_error;
 
 /// The prefix of a row number.
 pub const ROW: &str = "row:";
+
+/// The most ids of a list that a hint repeats.
+const SHOWN_MOST: usize = 8;
 
 /// The nodes that a vertex setting names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChosenVertices {
     /// The setting.
     pub setting: String,
+    /// Where a pipeline names its nodes: `plan.set.source`, or `run.sources`.
+    pub path: String,
     /// Each node that it names.
     pub named: Vec<VertexName>,
     /// The setting as written in the pipeline; none: the program's default.
@@ -33,8 +39,13 @@ impl ChosenVertices {
         Some(&self.given.as_ref()?.written.as_ref()?.get(number)?.place)
     }
 
-    /// The `--set` option with another id in place of the one of this number.
+    /// What to write to have another id in place of the one of this number: the `--set` option,
+    /// where it is short.
     pub fn replace_id(&self, number: usize, id: &str) -> String {
+        if self.named.len() > SHOWN_MOST {
+            let found = self.named.get(number).map_or_else(String::new, VertexName::text);
+            return format!("write  {id}  in place of  {found}  in `{}`", self.path);
+        }
         let is_list =
             self.given.as_ref().is_some_and(|given| matches!(given.value, Scalar::List(_)));
         let words = self
@@ -47,7 +58,7 @@ impl ChosenVertices {
         } else {
             id.to_owned()
         };
-        format!("--set {}", shell_word(&format!("plan.set.{}={value}", self.setting)))
+        format!("--set {}", shell_word(&format!("{}={value}", self.path)))
     }
 }
 
@@ -61,7 +72,8 @@ pub enum VertexName {
 }
 
 impl VertexName {
-    fn from_text(text: &str) -> VertexName {
+    /// A name as written in a pipeline.
+    pub fn from_text(text: &str) -> VertexName {
         let row = text.strip_prefix(ROW).and_then(|row| row.parse().ok());
         row.map_or_else(|| VertexName::Id(text.to_owned()), VertexName::Row)
     }
@@ -75,8 +87,12 @@ impl VertexName {
     }
 }
 
-/// The nodes that the vertex settings of a pipeline's program name, as written or by default.
+/// The nodes that the vertex settings of a pipeline's program name, as written or by default; with
+/// `run.sources`, those of all searches.
 pub fn read_chosen_vertices(pipeline: &Pipeline) -> Result<Vec<ChosenVertices>, StageError> {
+    if let Some(sources) = search_sources::read_sources(pipeline)? {
+        return Ok(vec![sources]);
+    }
     let text = program_text(pipeline)?;
     let settings = vertex_settings_of(&text, &pipeline.plan.program.entry);
     settings
@@ -98,6 +114,11 @@ pub fn key_document(chosen: &[ChosenVertices]) -> Value {
     json!(by_setting)
 }
 
+/// The named nodes for the key, in their order: results are in it.
+pub fn ordered_key_document(chosen: &ChosenVertices) -> Value {
+    chosen.named.iter().map(|named| json!(named.text())).collect()
+}
+
 impl ChosenVertices {
     /// The nodes of a setting in the pipeline, else of the program's default.
     pub fn from_setting(
@@ -109,7 +130,8 @@ impl ChosenVertices {
                 .ok_or_else(|| unfit_error(given, setting.several))?,
             None => names_from_default(&setting.default),
         };
-        Ok(ChosenVertices { setting: setting.name, named, given })
+        let path = format!("plan.set.{}", setting.name);
+        Ok(ChosenVertices { setting: setting.name, path, named, given })
     }
 }
 

@@ -34,6 +34,7 @@ mod stages;
 mod syntax;
 mod tree;
 mod types;
+mod vertex_list;
 
 use std::{
     fs::File,
@@ -78,6 +79,7 @@ pub use crate::{
         },
     },
     types::{OneOrMore, Program, Scalar, Setting, Settings, Word},
+    vertex_list::VertexList,
 };
 
 /// The largest pipeline file, in bytes.

@@ -4,7 +4,9 @@
 //!           `metrics.parquet` (training: epoch, loss, train, validation, test, seconds);
 //!           `parameters.safetensors`; `predictions.parquet` (id, class, scores) or
 //!           `values.parquet` (id, one column per returned value), with `edge_values.parquet`
-//!           (source, target, one column per returned value of edges) where a program returns any
+//!           (source, target, one column per returned value of edges) where a program returns any.
+//!           Several searches of a run (count `searches`) have a block of rows each, with a first
+//!           column `source`
 //! promises  results have the data set's own ids, in the order of nodes.parquet, or, where the rows
 //!           are graphs of a set, of graphs.parquet (count `graphs`)
 use std::{collections::BTreeMap, path::Path};
@@ -103,6 +105,13 @@ pub struct Record {
     /// How each loop of an iteration ran: the name of its algorithm, or `supersteps`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub courses: Vec<String>,
+    /// The searches of `run.sources`, in its order. `supersteps` is then their sum, and
+    /// `supersteps_of_loops` and `courses` are empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<SearchRecord>,
+    /// Medians over the searches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_search: Option<MedianSearch>,
     /// Steps that were done when this process started.
     pub resumed_at: u64,
     /// Name of the host; none in records of older versions.
@@ -121,6 +130,34 @@ pub struct Record {
     /// counts it, of CPU packages as RAPL does. None where the device does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_joules: Option<f64>,
+}
+
+/// One of the searches of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchRecord {
+    /// The data set's own id of the vertex that it started from, a number or a word.
+    pub source: serde_json::Value,
+    /// Supersteps done.
+    pub supersteps: u64,
+    /// Supersteps of each loop.
+    pub supersteps_of_loops: Vec<u64>,
+    /// How each loop ran: the name of its algorithm, or `supersteps`.
+    pub courses: Vec<String>,
+    /// Whether it reached its end.
+    pub converged: bool,
+    /// Seconds from setting its source to its results, without writing them.
+    pub seconds: f64,
+}
+
+/// Medians over the searches of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MedianSearch {
+    /// Of supersteps.
+    pub supersteps: f64,
+    /// Of seconds.
+    pub seconds: f64,
 }
 
 /// A batch job, as its scheduler's environment variables describe it.
@@ -290,9 +327,15 @@ pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<
             let path = directory.join(name);
             let (rows, schema) = crate::parquet_file::describe(&path)?;
             let of = if manifest.counts.contains_key("graphs") { "graphs" } else { "nodes" };
-            super::expect_length(&path, of, super::need_count(directory, manifest, of)?, rows)?;
-            if schema.field_with_name("id").is_err() {
-                return Err(StageError::damaged(&path, "expected a column `id`, found none"));
+            let searches = manifest.counts.get("searches").copied();
+            let expected =
+                super::need_count(directory, manifest, of)?.saturating_mul(searches.unwrap_or(1));
+            super::expect_length(&path, of, expected, rows)?;
+            for column in searches.map(|_| "source").into_iter().chain(["id"]) {
+                if schema.field_with_name(column).is_err() {
+                    let what = format!("expected a column `{column}`, found none");
+                    return Err(StageError::damaged(&path, what));
+                }
             }
         }
     }
@@ -323,7 +366,15 @@ mod tests {
         assert_eq!((&old.host, &old.scheduler, &old.versions), (&None, &None, &None));
         assert_eq!((old.seconds_by_stage.len(), old.energy_joules), (0, None));
         let text = serde_json::to_string(&old).unwrap();
-        for name in ["host", "scheduler", "versions", "seconds_by_stage", "energy_joules"] {
+        for name in [
+            "host",
+            "scheduler",
+            "versions",
+            "seconds_by_stage",
+            "energy_joules",
+            "searches",
+            "median_search",
+        ] {
             assert!(!text.contains(&format!("\"{name}\"")), "{name}: {text}");
         }
         let job = SchedulerJob {

@@ -10,9 +10,12 @@ use warploom_contract::{
 };
 use warploom_shell::{
     requests::mistake_error,
+    search_sources,
     vertices::{ChosenVertices, ROW, VertexName, read_chosen_vertices},
 };
 use warploom_spec::{MistakeKind, Pipeline, nearest};
+
+use crate::inputs::input_data::format_id;
 
 /// The number of nearest ids that an error shows.
 const NEAREST: usize = 3;
@@ -30,7 +33,29 @@ pub fn check_vertices(
     if chosen.iter().all(|chosen| chosen.given.is_none()) || !is_due() {
         return Ok(());
     }
-    find_rows(&chosen, &graph::read_node_ids(graph)?).map(|_| ())
+    let ids = graph::read_node_ids(graph)?;
+    match chosen.first().filter(|_| pipeline.run.sources.is_some()) {
+        Some(sources) => find_source_rows(sources, &ids).map(drop),
+        None => find_rows(&chosen, &ids).map(drop),
+    }
+}
+
+/// The rows of the node table that `run.sources` names, in its order; each once.
+pub fn find_source_rows(sources: &ChosenVertices, ids: &Ids) -> Result<Vec<u64>, StageError> {
+    let mut first: BTreeMap<u64, usize> = BTreeMap::new();
+    let place = |number: usize| sources.id_place(number).cloned().unwrap_or_default();
+    let find = |(number, named): (usize, &VertexName)| {
+        let row = find_row(named, ids)
+            .map_err(|absent| absent_error(sources, number, named, absent, ids.len()))?;
+        match first.insert(row, number) {
+            None => Ok(row),
+            Some(earlier) => {
+                let id = format_id(ids, row as usize);
+                Err(search_sources::repeat_error(&id, place(number), place(earlier)))
+            }
+        }
+    };
+    sources.named.iter().enumerate().map(find).collect()
 }
 
 /// The rows of the node table that each setting names.
@@ -63,13 +88,13 @@ fn absent_error(
     AbsentVertex { expected, hint, note }: AbsentVertex,
     nodes: usize,
 ) -> StageError {
-    let setting = &chosen.setting;
+    let path = &chosen.path;
     let what = match named {
         VertexName::Row(row) => {
-            format!("`plan.set.{setting}` names row {row}, and the node table has {nodes} rows")
+            format!("`{path}` names row {row}, and the node table has {nodes} rows")
         }
         VertexName::Id(id) => {
-            format!("`plan.set.{setting}` names `{id}`, and no node of the data set has this id")
+            format!("`{path}` names `{id}`, and no node of the data set has this id")
         }
     };
     let mut error = match chosen.id_place(number) {

@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use crate::{
     declare::{choices, one_of, spec},
     field::Range,
+    vertex_list::VertexList,
 };
 
 spec! {
@@ -38,6 +39,11 @@ spec! {
         /// Number of runs, with the seeds `seed`, `seed + 1` and so on; each is a run of its own,
         /// and the summary has their mean.
         repeat: u64 = 1, range(Range::closed(1.0, 10_000.0)), unit("runs");
+        /// The vertices from which the program starts, one search after the other: each is an id of
+        /// the data set or `row:NUMBER`. The program has one setting that is compared with `v.id`,
+        /// and each search has an entry in its place. All searches share one plan and one loaded
+        /// graph, and `values.parquet` has a block of rows for each.
+        sources: Option<VertexList> = None;
         /// Number of repeated passes, for timing: for inference and programs without a loop.
         /// Results are those of one pass.
         passes: u64 = 1, range(Range::closed(1.0, 100_000.0)), unit("passes");
