@@ -86,6 +86,9 @@ pub trait Backend<T: Precision>: std::fmt::Debug {
     /// The same for the settings of the optimisers.
     fn put_optimizers(&mut self) -> Result<(), StageError>;
 
+    /// Lets the list begin again from its first launch, after the host has changed this input.
+    fn begin_again(&mut self, input: Option<&str>) -> Result<(), StageError>;
+
     /// Runs a part of the list; walks over edges compute only these rows, if given. The last loss
     /// is in `HostState::loss`.
     fn run_rows(

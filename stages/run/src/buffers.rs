@@ -126,6 +126,8 @@ struct Slot<E: ArrowNativeType> {
     rows: Rows,
     columns: usize,
     home: Location<E>,
+    /// The slot that had this home at first.
+    owner: usize,
 }
 
 /// Where the elements of a buffer are.
@@ -238,17 +240,17 @@ impl<T: Precision> Buffers<T> {
 
     /// Adds a buffer of floats. Each element type is counted from 0.
     pub fn push_real(&mut self, rows: Rows, columns: usize, home: Location<T>) {
-        self.reals.push(Slot { rows, columns, home });
+        self.reals.push(Slot { rows, columns, home, owner: self.reals.len() });
     }
 
     /// Adds a buffer of 16-bit floats.
     pub fn push_half(&mut self, rows: Rows, columns: usize, home: Location<u16>) {
-        self.halves.push(Slot { rows, columns, home });
+        self.halves.push(Slot { rows, columns, home, owner: self.halves.len() });
     }
 
     /// Adds a buffer of integers.
     pub fn push_whole(&mut self, rows: Rows, columns: usize, home: Location<i64>) {
-        self.wholes.push(Slot { rows, columns, home });
+        self.wholes.push(Slot { rows, columns, home, owner: self.wholes.len() });
     }
 
     /// All buffers, for reading.
@@ -365,6 +367,14 @@ impl<T: Precision> Buffers<T> {
         }
     }
 
+    /// Undoes all swaps: every buffer is where it was at first. The elements are those of the
+    /// location.
+    pub fn restore_locations(&mut self) {
+        restore_slots(&mut self.reals);
+        restore_slots(&mut self.halves);
+        restore_slots(&mut self.wholes);
+    }
+
     /// Moves the elements of a buffer outside the arena out, for writing. A validated list never
     /// writes to a mapped buffer.
     fn detach_elements(&mut self, out: Place) -> Option<DetachedElements<T>> {
@@ -458,6 +468,17 @@ fn detach_slot<E: Pod + ArrowNativeType>(slot: &mut Slot<E>) -> Option<Aligned<E
 fn swap_slots<E: ArrowNativeType>(slots: &mut [Slot<E>], first: usize, second: usize) {
     if let Ok([first, second]) = slots.get_disjoint_mut([first, second]) {
         std::mem::swap(&mut first.home, &mut second.home);
+        std::mem::swap(&mut first.owner, &mut second.owner);
+    }
+}
+
+/// Each swap brings at least one home to its owner.
+fn restore_slots<E: ArrowNativeType>(slots: &mut [Slot<E>]) {
+    for index in 0..slots.len() {
+        while slots[index].owner != index {
+            let owner = slots[index].owner;
+            swap_slots(slots, index, owner);
+        }
     }
 }
 
@@ -511,6 +532,20 @@ mod tests {
             (buffers.reals().get(0), buffers.reals().get(1)),
             (&[3.0, 4.0][..], &[1.0, 2.0][..])
         );
+    }
+
+    #[test]
+    fn buffers_return_to_their_first_locations() {
+        let mut buffers = buffers();
+        buffers.write_real(0, |made, _| made.copy_from_slice(&[1.0, 2.0]));
+        for (first, second) in [(0, 1), (1, 2), (0, 2)] {
+            buffers.swap(Place::Real(first), Place::Real(second));
+        }
+        assert_eq!(buffers.reals().get(1), [1.0, 2.0], "0 to 1, to 2, to 0, and back");
+        buffers.restore_locations();
+        assert_eq!(buffers.reals().get(0), [1.0, 2.0]);
+        buffers.restore_locations();
+        assert_eq!(buffers.reals().get(0), [1.0, 2.0]);
     }
 
     #[test]

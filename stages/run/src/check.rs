@@ -9,6 +9,8 @@
 //!             more superstep from the values must meet the stop condition of the run, apart from
 //!             rounding
 //! inference   recomputes predictions, or values, from the applied parameters
+//! searches    of `run.sources`: sources and ids of every block; as an iteration, as many searches,
+//!             evenly spread, as take at most `WORK_MAX` steps together
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each
 //!             epoch
 //! never       reads csr, permutation or partition; verifies that training found the right
@@ -37,6 +39,7 @@ use warploom_shell::requests::RunRequest;
 
 mod reach;
 mod recompute;
+mod searches;
 
 use reach::Reach;
 
@@ -90,8 +93,7 @@ pub fn check_results<T: Precision>(
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
             proof.check_predictions::<T>(context, artifact, &scores, loss)
         }
-        (Body::Iterate(_), Some(kind)) => {
-            let scores = read_predictions::<T>(artifact, ids, kind)?;
+        (Body::Iterate(_), predicts) => {
             let recomputation = recompute::Recomputation {
                 artifact,
                 graph,
@@ -99,22 +101,23 @@ pub fn check_results<T: Precision>(
                 ids,
                 list,
                 record: &record,
-                request,
+                chosen: &request.chosen,
                 work_max,
             };
-            recomputation.check_predictions::<T>(context, &scores)
+            match (predicts, request.sources()) {
+                (Some(kind), _) => {
+                    let scores = read_predictions::<T>(artifact, ids, kind)?;
+                    recomputation.check_predictions::<T>(context, &scores)
+                }
+                (None, Some(sources)) => {
+                    searches::check_searches::<T>(context, &recomputation, sources)
+                }
+                (None, None) => {
+                    let found = read_checked_table(artifact, run::VALUES_FILE, ids)?;
+                    recomputation.check_values::<T>(context, &found)
+                }
+            }
         }
-        (Body::Iterate(_), None) => recompute::Recomputation {
-            artifact,
-            graph,
-            nodes: &nodes,
-            ids,
-            list,
-            record: &record,
-            request,
-            work_max,
-        }
-        .check_values::<T>(context),
     }
 }
 
@@ -137,16 +140,18 @@ fn ids_of_table<'a>(
 fn read_checked_table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation> {
     let path = artifact.file(file);
     let table = read_table(&path, None)?;
-    let expected = ids.to_array();
-    match table.column(ID) {
-        Some(found) if **found == *expected => Ok(table),
-        _ => Err(violation(
-            &path,
-            "the ids, in their order, are not those of nodes.parquet, or of graphs.parquet where \
-             rows are of graphs"
-                .to_owned(),
-        )),
-    }
+    if has_ids(&table, ids) { Ok(table) } else { Err(wrong_ids(&path)) }
+}
+
+/// Whether the ids of a table, in their order, are these.
+fn has_ids(table: &Table, ids: &Ids) -> bool {
+    table.column(ID).is_some_and(|found| **found == *ids.to_array())
+}
+
+fn wrong_ids(path: &Path) -> Violation {
+    let what = "the ids, in their order, are not those of nodes.parquet, or of graphs.parquet \
+                where rows are of graphs";
+    violation(path, what.to_owned())
 }
 
 /// The scores, or fitted values, row by row; classes must follow from them.

@@ -14,7 +14,7 @@ use warploom_contract::{
     Context, Inputs, KeyDocument, Kind, Outputs, Provenance, StageError, kinds::checkpoint,
 };
 use warploom_shell::signals;
-use warploom_spec::CheckpointSpec;
+use warploom_spec::RunSpec;
 
 use crate::tensors::Tensors;
 
@@ -26,6 +26,8 @@ pub struct Checkpoints<'a> {
     /// Epochs or supersteps between two saves, whatever they cost.
     every_steps: Option<u64>,
     interval: SaveInterval,
+    /// Whether states are saved and loaded; not those of several searches, which begin again.
+    is_on: bool,
     /// The state that is being written: its number of steps, and the writing thread.
     writing: Option<(u64, JoinHandle<Result<Duration, StageError>>)>,
 }
@@ -65,7 +67,7 @@ impl<'a> Checkpoints<'a> {
         context: &'a Context<'a>,
         outputs: &Outputs,
         inputs: &Inputs,
-        spec: &CheckpointSpec,
+        spec: &RunSpec,
     ) -> Self {
         let document = outputs.document().clone();
         if matches!(context.store.find(Kind::Run, &document.key()), Ok(Some(_))) {
@@ -75,8 +77,9 @@ impl<'a> Checkpoints<'a> {
             context,
             document,
             provenance: inputs.provenance(),
-            every_steps: spec.every_epochs,
-            interval: SaveInterval::begin(Duration::from_secs(spec.every_seconds)),
+            every_steps: spec.checkpoint.every_epochs,
+            interval: SaveInterval::begin(Duration::from_secs(spec.checkpoint.every_seconds)),
+            is_on: spec.sources.is_none(),
             writing: None,
         }
     }
@@ -86,6 +89,9 @@ impl<'a> Checkpoints<'a> {
         &self,
         mut fit: impl FnMut(&Tensors) -> Result<R, String>,
     ) -> Result<Option<R>, StageError> {
+        if !self.is_on {
+            return Ok(None);
+        }
         let (steps, damaged) = checkpoint::read_steps(self.context.store, &self.document.key())?;
         for error in damaged {
             self.context.progress.warn(&format!(
@@ -112,11 +118,15 @@ impl<'a> Checkpoints<'a> {
 
     /// The steps that may be done before a save by their number is due; at least one.
     pub fn steps_until_due(&self, done: u64) -> u64 {
-        self.every_steps.map_or(u64::MAX, |every| every.saturating_sub(done % every).max(1))
+        let every = self.every_steps.filter(|_| self.is_on);
+        every.map_or(u64::MAX, |every| every.saturating_sub(done % every).max(1))
     }
 
     /// Whether a save is due after so many steps. By time, none is due while one is written.
     pub fn is_due(&mut self, done: u64) -> bool {
+        if !self.is_on {
+            return false;
+        }
         signals::record_steps_done(done);
         if self.writing.as_ref().is_some_and(|(_, writer)| writer.is_finished()) {
             self.join_writer();
@@ -172,6 +182,9 @@ impl<'a> Checkpoints<'a> {
 
     /// Saves and waits for the write.
     pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
+        if !self.is_on {
+            return Ok(());
+        }
         self.join_writer();
         checkpoint::save(
             self.context.store,

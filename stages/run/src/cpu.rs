@@ -71,6 +71,12 @@ impl<T: Precision> Backend<T> for CpuBackend<T> {
         Ok(())
     }
 
+    fn begin_again(&mut self, _: Option<&str>) -> Result<(), StageError> {
+        // States were swapped with their successors, whose bytes other launches may write.
+        self.host.buffers.restore_locations();
+        Ok(())
+    }
+
     fn run_rows(
         &mut self,
         part: Part,

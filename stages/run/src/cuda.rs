@@ -313,6 +313,18 @@ impl GpuExecutor {
         self.has_dense_copies
     }
 
+    /// Refuses to run the list again where it makes sparse features dense, which happens once.
+    pub fn refuse_second_pass(&self) -> Result<(), StageError> {
+        if self.dense.is_empty() && !self.has_dense_copies {
+            return Ok(());
+        }
+        let what = "a program that makes sparse features dense runs once on a GPU, and \
+                    `run.sources` runs it from each vertex";
+        Err(StageError::new(ErrorKind::Specification, what)
+            .at("run.sources")
+            .hint("run it on  --device cpu  , or make a run of each vertex"))
+    }
+
     /// Seconds of one of so many passes, replayed as one graph. Before, each launch is timed alone;
     /// the replays of the whole then compute the results again.
     pub fn time_passes(

@@ -56,11 +56,6 @@ pub fn iterate<T: Precision>(
     backend: &mut dyn Backend<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<IterationOutcome, StageError> {
-    if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
-        context
-            .progress
-            .warn(&format!("`{}` has no parameters: `run.init` is ignored", list.program));
-    }
     let mut walk = Iteration {
         context,
         list,

@@ -10,6 +10,7 @@ mod environment;
 mod nonfinite_trace;
 mod record;
 mod results;
+mod searches;
 
 // `warploom` (stages/pipeline) uses these.
 pub mod cuda;
@@ -54,6 +55,7 @@ use crate::{
     cpu::CpuBackend,
     cuda::CudaBackend,
     environment::EnergyMeasurement,
+    host_state::HostState,
     inputs::{
         ascending_edges::{self, AscendingEdges},
         device_groups::DeviceGroups,
@@ -176,8 +178,9 @@ fn execute_plan<T: Precision>(
     let (begun, watch) = (Instant::now(), MemoryMonitor::begin());
     let energy = EnergyMeasurement::begin(&request.device);
     let spec = &request.spec;
-    signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
-    let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
+    searches::refuse_other_plans(list, request)?;
+    let mut checkpoints = Checkpoints::new(context, outputs, inputs, spec);
+    signals::begin_steps(step_unit(list, request));
     let kernels = (request.device.kind == warploom_device::Kind::Cuda)
         .then(|| kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list))
         .transpose()?;
@@ -198,25 +201,17 @@ fn execute_plan<T: Precision>(
     drop(loading);
     let mut backend = make_backend(context, request, page, memory, list, data, kernels.as_ref())?;
     let started = Instant::now();
-    let done =
-        compute(context, list, request, &mut *backend, &mut checkpoints).map_err(|error| {
+    let done = compute(context, outputs, list, request, &mut *backend, &mut checkpoints).map_err(
+        |error| {
             checkpoints.finish();
             describe_saved_state(error)
-        })?;
+        },
+    )?;
     let compute = started.elapsed();
     backend.fetch_state()?;
     backend.fetch_results()?;
     backend.host_mut().release_inputs(list);
-    let host = backend.host();
-    match (&done, score_kind(page)?) {
-        (Outcome::Trained(trained), _) => {
-            results::write_training(outputs, host, list, trained, spec.seed)?
-        }
-        (Outcome::Iterated(_), Some(kind)) => {
-            results::write_predictions(outputs, host, list, kind, spec.seed)?
-        }
-        (Outcome::Iterated(_), None) => results::write_iteration(outputs, host, list, spec.seed)?,
-    }
+    write_results(outputs, backend.host(), list, &done, score_kind(page)?, spec.seed)?;
     let meter = energy.meter();
     record::write_record(
         context,
@@ -232,6 +227,29 @@ fn execute_plan<T: Precision>(
             joules: meter.as_ref().and_then(EnergyMeter::joules),
         },
     )
+}
+
+/// Writes what a run computed, but its record.
+fn write_results<T: Precision>(
+    outputs: &mut Outputs,
+    host: &HostState<T>,
+    list: &LaunchList,
+    done: &Outcome,
+    scores: Option<Loss>,
+    seed: u64,
+) -> Result<(), StageError> {
+    match (done, scores) {
+        (Outcome::Trained(trained), _) => {
+            results::write_training(outputs, host, list, trained, seed)
+        }
+        (Outcome::Iterated(_), Some(kind)) => {
+            results::write_predictions(outputs, host, list, kind, seed)
+        }
+        (Outcome::Iterated(_), None) => results::write_iteration(outputs, host, list, seed),
+        // Their values were written search by search.
+        (Outcome::Searched(_), _) if list.parameters.is_empty() => Ok(()),
+        (Outcome::Searched(_), _) => results::write_parameters(outputs, host, list, None, seed),
+    }
 }
 
 /// Opens the groups of neighbours that launches of a plan walk by.
@@ -253,9 +271,10 @@ fn load_groups<T: Precision>(
     Ok(())
 }
 
-/// Trains or iterates, as the list says.
+/// Trains or iterates, as the list says; with `run.sources`, iterates from each.
 fn compute<T: Precision>(
     context: &Context,
+    outputs: &mut Outputs,
     list: &LaunchList,
     request: &RunRequest,
     backend: &mut dyn Backend<T>,
@@ -272,7 +291,24 @@ fn compute<T: Precision>(
             request.init_digest.as_ref(),
         )?)?;
     }
+    if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
+        let ignored = format!("`{}` has no parameters: `run.init` is ignored", list.program);
+        context.progress.warn(&ignored);
+    }
+    if request.sources().is_some() {
+        return searches::run_searches(context, outputs, list, request, backend, checkpoints)
+            .map(Outcome::Searched);
+    }
     iteration::iterate(context, list, spec, backend, checkpoints).map(Outcome::Iterated)
+}
+
+/// What the steps of a run are called.
+fn step_unit(list: &LaunchList, request: &RunRequest) -> &'static str {
+    match list.body {
+        Body::Train(_) => "epoch",
+        Body::Iterate(_) if request.sources().is_some() => "search",
+        Body::Iterate(_) => "superstep",
+    }
 }
 
 /// Adds to a fault of the device or the file system what of the run is saved: batch scripts start

@@ -15,8 +15,8 @@ use warploom_contract::{
 use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
-    backend::Backend, environment, iteration::IterationOutcome, precision::Precision,
-    training::TrainingOutcome, training::history,
+    backend::Backend, environment, iteration::IterationOutcome, precision::Precision, searches,
+    searches::Search, training::TrainingOutcome, training::history,
 };
 
 /// What was executed.
@@ -25,6 +25,8 @@ pub enum Outcome {
     Trained(TrainingOutcome),
     /// An iteration.
     Iterated(IterationOutcome),
+    /// An iteration from each of several vertices.
+    Searched(Vec<Search>),
 }
 
 /// What the plan says about a run.
@@ -79,6 +81,18 @@ pub fn write_record<T: Precision>(
         bytes_driver: device.driver,
         ..environment::begin_record(request, whole, joules)
     };
+    add_outcome(&mut record, backend, done);
+    outputs.count(Kind::Run, "epochs", record.epochs);
+    outputs.count(Kind::Run, "supersteps", record.supersteps);
+    outputs.fact(Kind::Run, "converged", record.converged);
+    for (name, value) in &record.metrics {
+        outputs.fact(Kind::Run, name, *value);
+    }
+    write_json(&outputs.file(Kind::Run, RECORD_FILE), &record)
+}
+
+/// Adds how a run ended.
+fn add_outcome<T: Precision>(record: &mut Record, backend: &dyn Backend<T>, done: &Outcome) {
     match done {
         Outcome::Trained(trained) => {
             record.epochs = trained.history.last().map_or(0, |row| row.epoch);
@@ -100,14 +114,15 @@ pub fn write_record<T: Precision>(
             record.seconds_step = iterated.seconds_step;
             record.resumed_at = iterated.resumed_at;
         }
+        Outcome::Searched(searches) => {
+            let outcomes = || searches.iter().map(|search| &search.outcome);
+            record.supersteps = outcomes().map(|outcome| outcome.supersteps).sum();
+            record.converged = outcomes().all(|outcome| outcome.converged);
+            record.seconds_step =
+                history::median(outcomes().map(|outcome| outcome.seconds_step).collect());
+            (record.searches, record.median_search) = searches::search_records(searches);
+        }
     }
-    outputs.count(Kind::Run, "epochs", record.epochs);
-    outputs.count(Kind::Run, "supersteps", record.supersteps);
-    outputs.fact(Kind::Run, "converged", record.converged);
-    for (name, value) in &record.metrics {
-        outputs.fact(Kind::Run, name, *value);
-    }
-    write_json(&outputs.file(Kind::Run, RECORD_FILE), &record)
 }
 
 /// The metrics of the kept parameters; those of splits without nodes are left out.

@@ -4,6 +4,8 @@
 //!           floats have the run's type; ids are the data set's own, the sentinel is null; the same
 //!           values give the same bytes
 //! never     normalises scores: they are the result of the program as it is
+pub mod search_blocks;
+
 use std::{ops::Range, path::Path, sync::Arc};
 
 use arrow_array::{
@@ -96,7 +98,7 @@ pub fn write_predictions<T: Precision>(
 }
 
 /// Writes the parameters, with their loss and width if they make scores.
-fn write_parameters<T: Precision>(
+pub fn write_parameters<T: Precision>(
     outputs: &mut Outputs,
     host: &HostState<T>,
     list: &LaunchList,
@@ -196,7 +198,7 @@ fn write_edge_values<T: Precision>(
     let order = RowOrder(chosen.as_ref().map(|chosen| {
         if twice { [chosen.clone(), again(chosen)].concat() } else { chosen.clone() }
     }));
-    let mut table = ResultTable { rows, columns: Vec::new(), width: 0 };
+    let mut table = ResultTable::empty(rows);
     let field =
         |name: &str| Field::new(name, own_id_array(&data.ids, &[]).data_type().clone(), false);
     table.push(field("source"), 1, end(|graph, edge, _| graph.source[edge]));
@@ -264,6 +266,8 @@ struct ResultTable<'a> {
     columns: Vec<(Field, Make<'a>)>,
     /// Elements of a row.
     width: usize,
+    /// Whether the types of columns are those of any values, not only of these.
+    fits_any_values: bool,
 }
 
 type Make<'a> = Box<dyn Fn(RowRange) -> Result<ArrayRef, StageError> + 'a>;
@@ -276,12 +280,21 @@ const PIECE_ELEMENTS: usize = 1 << 20;
 const PIECE_ROWS: usize = 1 << 10;
 
 impl<'a> ResultTable<'a> {
+    /// A table of so many rows, without columns.
+    fn empty(rows: usize) -> Self {
+        ResultTable { rows, columns: Vec::new(), width: 0, fits_any_values: false }
+    }
+
     /// A table with a column of ids.
     fn new(ids: &'a Ids) -> Self {
-        let mut table = ResultTable { rows: ids.len(), columns: Vec::new(), width: 0 };
-        let kind = ids.slice(0..0).to_array().data_type().clone();
-        table.push(Field::new(ID, kind, false), 1, |piece| Ok(ids.slice(piece).to_array()));
+        let mut table = ResultTable::empty(ids.len());
+        table.push_ids(ids);
         table
+    }
+
+    fn push_ids(&mut self, ids: &'a Ids) {
+        let kind = ids.slice(0..0).to_array().data_type().clone();
+        self.push(Field::new(ID, kind, false), 1, |piece| Ok(ids.slice(piece).to_array()));
     }
 
     fn push(
@@ -331,7 +344,8 @@ impl<'a> ResultTable<'a> {
                 let (slot, kind) = (buffers.wholes().slot(index), result.kind);
                 let (values, columns, shape) =
                     (slot.contents, slot.columns, Shape::from_columns(slot.columns));
-                let nulls = values.par_iter().any(|&value| is_null(ids, kind, value));
+                let nulls = self.fits_any_values && kind != Type::Bool
+                    || values.par_iter().any(|&value| is_null(ids, kind, value));
                 let element = integer_array(ids, kind, &[]).data_type().clone();
                 let field = Field::new(
                     &result.name,
@@ -357,15 +371,23 @@ impl<'a> ResultTable<'a> {
     }
 
     fn write(self, path: &Path) -> Result<(), StageError> {
-        let (fields, makes): (Vec<Field>, Vec<Make>) = self.columns.into_iter().unzip();
-        let mut writer = TableWriter::create(path, fields)?;
+        let mut writer = TableWriter::create(path, self.fields())?;
+        self.write_rows(&mut writer)?;
+        writer.finish()
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        self.columns.iter().map(|(field, _)| field.clone()).collect()
+    }
+
+    fn write_rows(&self, writer: &mut TableWriter) -> Result<(), StageError> {
         let in_piece = (PIECE_ELEMENTS / self.width.max(1) / PIECE_ROWS).max(1) * PIECE_ROWS;
         for first in (0..self.rows.max(1)).step_by(in_piece) {
             let piece = first..(first + in_piece).min(self.rows);
-            writer
-                .write(makes.iter().map(|make| make(piece.clone())).collect::<Result<_, _>>()?)?;
+            let arrays = self.columns.iter().map(|(_, make)| make(piece.clone()));
+            writer.write(arrays.collect::<Result<_, _>>()?)?;
         }
-        writer.finish()
+        Ok(())
     }
 }
 

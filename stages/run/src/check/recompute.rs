@@ -19,12 +19,12 @@ use warploom_ir::interpret::Change;
 use warploom_ir::{Direction, Type};
 use warploom_launch::reference::{Inputs, Reference};
 use warploom_launch::{Body, BufferName, Element, LaunchList, Loop, ResultColumn, StopCondition};
-use warploom_shell::requests::RunRequest;
+use warploom_shell::vertices::ChosenVertices;
 
 use super::{
-    GraphSize, column_numbers, evaluated_work, is_close, read_checked_table, read_features,
-    read_graphs, read_list_inputs, reference_error, reference_graph, rows_by_id, saved_parameters,
-    tolerance, violation,
+    GraphSize, column_numbers, evaluated_work, is_close, read_features, read_graphs,
+    read_list_inputs, reference_error, reference_graph, rows_by_id, saved_parameters, tolerance,
+    violation,
 };
 use crate::{
     inputs::vertices,
@@ -44,18 +44,20 @@ pub(super) struct Recomputation<'a> {
     pub ids: &'a Ids,
     pub list: &'a LaunchList,
     pub record: &'a Record,
-    pub request: &'a RunRequest,
+    /// The nodes that each vertex setting names.
+    pub chosen: &'a [ChosenVertices],
     pub work_max: u64,
 }
 
 impl Recomputation<'_> {
     /// Runs the program again and compares every result.
-    pub fn check_values<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
-        let found = read_checked_table(self.artifact, run::VALUES_FILE, self.ids)?;
+    pub fn check_values<T: Precision>(
+        &self,
+        context: &Context,
+        found: &Table,
+    ) -> Result<(), Violation> {
         let edges = graph::read_edges(self.graph)?;
-        if self.estimate_work(&edges) > self.work_max
-            && self.check_superstep::<T>(&found, &edges)?
-        {
+        if self.estimate_work(&edges) > self.work_max && self.check_superstep::<T>(found, &edges)? {
             return Ok(());
         }
         let parameters = if self.list.parameters.is_empty() {
@@ -64,7 +66,7 @@ impl Recomputation<'_> {
             saved_parameters::<T>(self.artifact, self.list)?
         };
         self.run_reference(context, &edges, parameters, |reference| {
-            self.compare_all::<T>(&found, &edges, reference)
+            self.compare_all::<T>(found, &edges, reference)
         })
     }
 
@@ -262,13 +264,13 @@ impl Recomputation<'_> {
             ..Inputs::default()
         };
         read_list_inputs(&mut inputs, self.list, self.graph)?;
-        inputs.chosen = vertices::find_rows(&self.request.chosen, &self.nodes.ids)?;
+        inputs.chosen = vertices::find_rows(self.chosen, &self.nodes.ids)?;
         read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
         Ok(inputs)
     }
 
     /// Estimated steps of the reference for the whole run.
-    fn estimate_work(&self, edges: &EdgeTable) -> u64 {
+    pub fn estimate_work(&self, edges: &EdgeTable) -> u64 {
         let [once, superstep] = self.work_by_phase(edges);
         once.saturating_add(superstep.saturating_mul(self.record.supersteps))
     }

@@ -79,6 +79,15 @@ impl<T: Precision> Backend<T> for CudaBackend<T> {
         self.device.upload_optimizers(&self.host.optimizers)
     }
 
+    fn begin_again(&mut self, input: Option<&str>) -> Result<(), StageError> {
+        self.device.refuse_second_pass()?;
+        let HostState { program, buffers, .. } = &self.host;
+        match input.and_then(|name| Some((name, *program.places.get(name)?))) {
+            Some((name, place)) => self.device.upload_buffer(name, buffers, place),
+            None => Ok(()),
+        }
+    }
+
     fn run_rows(
         &mut self,
         part: Part,

@@ -27,6 +27,7 @@
 //!                       interpreter
 //! loop_algorithms       loops by shortcut algorithms, against supersteps
 //! frontier              supersteps that compute only readers of changes
+//! searches              several searches over one loaded graph, against runs of their own
 //! kinds                 several kinds of nodes, each with its own features, and named relations
 //! key_files             which files of csr and partition are in the run's key
 //! many_graphs           sets of many graphs: labels of graphs, pooled values, refusals
@@ -70,6 +71,7 @@ mod random_loops;
 mod random_programs;
 mod resume;
 mod rounding_sensitivity;
+mod searches;
 mod targets_and_splits;
 mod threads;
 mod totals;
