@@ -84,8 +84,9 @@ mod records;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
-mod several_stores;
+mod searches;
 #[cfg(test)]
+mod several_stores;
 mod signals;
 #[cfg(test)]
 mod stage_ranges;

@@ -14,7 +14,7 @@ use crate::pipeline::each;
 const NODES: u32 = 60;
 
 /// The ids of a data set, by number: ascending numbers, or words.
-fn id(number: u32, words: bool) -> String {
+pub fn id(number: u32, words: bool) -> String {
     if words { format!("user_{number:03}") } else { format!("{}", 7 * number + 30) }
 }
 
@@ -32,7 +32,7 @@ fn edges() -> Vec<(u32, u32)> {
     edges
 }
 
-fn sandbox(words: bool) -> Sandbox {
+pub fn sandbox(words: bool) -> Sandbox {
     let sandbox = Sandbox::stand_in();
     let lines = edges()
         .iter()
@@ -43,7 +43,7 @@ fn sandbox(words: bool) -> Sandbox {
 }
 
 /// Levels from a node, by an independent search.
-fn levels(source: u32) -> BTreeMap<u32, i64> {
+pub fn levels(source: u32) -> BTreeMap<u32, i64> {
     let (edges, mut level, mut open) =
         (edges(), BTreeMap::from([(source, 0)]), VecDeque::from([source]));
     while let Some(node) = open.pop_front() {
@@ -65,7 +65,7 @@ fn found(line: &Value) -> BTreeMap<String, i64> {
     ids.into_iter().zip(levels).filter(|(_, level)| *level >= 0).collect()
 }
 
-fn as_text(ids: &arrow_array::ArrayRef) -> Vec<String> {
+pub fn as_text(ids: &arrow_array::ArrayRef) -> Vec<String> {
     match ids.as_string_opt::<i32>() {
         Some(words) => words.iter().map(|word| word.unwrap().to_owned()).collect(),
         None => ids

@@ -62,7 +62,9 @@ fn of_plan(advice: &plan::Advice, pipeline: &Pipeline, threads: usize) -> Need {
     let steps = match pipeline.run.mode {
         Mode::Train => pipeline.run.epochs,
         Mode::Infer => 1,
-        _ => pipeline.run.max_supersteps.min(STEPS_OF_LOOP),
+        _ => {
+            pipeline.run.max_supersteps.min(STEPS_OF_LOOP).saturating_mul(count_searches(pipeline))
+        }
     };
     let peak = memory_budget::predicted_peak(&advice.memory, &pipeline.run, threads);
     let nanoseconds = advice.predicted.nanoseconds_step.saturating_mul(steps);
@@ -71,6 +73,11 @@ fn of_plan(advice: &plan::Advice, pipeline: &Pipeline, threads: usize) -> Need {
         seconds: nanoseconds.div_ceil(1_000_000_000).max(1),
         store_bytes: 0,
     }
+}
+
+/// How often a run iterates its program.
+fn count_searches(pipeline: &Pipeline) -> u64 {
+    pipeline.run.sources.as_ref().map_or(1, |sources| sources.words.len() as u64)
 }
 
 /// Supersteps that a loop is assumed to take.
@@ -123,12 +130,14 @@ fn of_counts(counts: Counts, stage: StageName, pipeline: &Pipeline) -> Need {
             .zip(rates)
             .fold(least, |sum, (count, each)| sum.saturating_add(count.saturating_mul(each)))
     };
-    let repeats = if stage == StageName::Run { pipeline.run.epochs.div_ceil(100) } else { 1 };
-    let walked = counts.edges.saturating_mul(repeats.max(1));
+    let is_run = stage == StageName::Run;
+    let repeats = if is_run { pipeline.run.epochs.div_ceil(100) } else { 1 };
+    let searches = if is_run { count_searches(pipeline) } else { 1 };
+    let walked = counts.edges.saturating_mul(repeats.max(1)).saturating_mul(searches);
     Need {
         bytes: sum(PROCESS_BYTES, memory),
         seconds: walked.div_ceil(edges_a_second).max(1),
-        store_bytes: sum(ARTIFACT_BYTES, store),
+        store_bytes: sum(ARTIFACT_BYTES, store).saturating_mul(searches),
     }
 }
 

@@ -310,6 +310,23 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
     text
 }
 
+/// How the searches of a run ended, with their medians.
+fn searches_text(record: &Record) -> String {
+    let count = record.searches.len();
+    let median = record.median_search.unwrap_or_default();
+    let unconverged = record.searches.iter().filter(|search| !search.converged).count();
+    let end = match unconverged {
+        0 => "all converged".to_owned(),
+        some => format!("{some} NOT converged"),
+    };
+    format!(
+        "{}; median: {}, {} each; {end}",
+        runs::count_searches(count as u64),
+        count_with_unit(median.supersteps as u64, "superstep"),
+        show_time(median.seconds)
+    )
+}
+
 fn results_text(artifact: &Artifact, record: &Record) -> String {
     // The metric of the choice of parameters; the record has the others.
     let loss = record.metrics.get("loss").map(|loss| ("loss".to_owned(), *loss));
@@ -323,6 +340,7 @@ fn results_text(artifact: &Artifact, record: &Record) -> String {
     let each =
         if record.epochs.max(record.supersteps) == 1 { time } else { format!("{time} each") };
     let steps = match record.mode.as_str() {
+        _ if !record.searches.is_empty() => searches_text(record),
         "train" => format!("{}, {each}", count_with_unit(record.epochs, "epoch")),
         _ if record.supersteps == 0 && record.converged => "computed in one pass".to_owned(),
         _ => {

@@ -90,9 +90,12 @@ impl Run {
         all.filter(|(name, _)| name != "dataset" && name != "run.seed").collect()
     }
 
-    /// The number of supersteps of a run without training.
+    /// The number of searches, or of supersteps, of a run without training.
     fn steps_text(&self) -> String {
         match self.record.supersteps {
+            _ if !self.record.searches.is_empty() => {
+                count_searches(self.record.searches.len() as u64)
+            }
             0 => "one pass".to_owned(),
             steps => count_with_unit(steps, "superstep"),
         }
@@ -150,12 +153,14 @@ impl Run {
         let or_null = |text: String| if text.is_empty() { Value::Null } else { json!(text) };
         let changed: serde_json::Map<String, Value> =
             asked.changed.into_iter().map(|(name, value)| (name, json!(value))).collect();
-        json!({
+        let mut line = json!({
             "run": artifact.manifest.key, "created": artifact.manifest.created, "pipeline": or_null(asked.pipeline), "file": or_null(asked.file),
             "program": record.program, "dataset": self.dataset, "provenance": artifact.manifest.provenance.name(), "changed": changed,
             "seed": record.seed, "device": self.device(), "mode": record.mode, "epochs": record.epochs, "supersteps": record.supersteps,
             "metrics": metrics, SECONDS: record.seconds, "path": artifact.path.to_string_lossy(),
-        })
+        });
+        add_searches(&mut line, record);
+        line
     }
 
     /// The time of publishing; within one second the time of the record file.
@@ -167,14 +172,28 @@ impl Run {
     }
 }
 
+/// A number of searches with its unit.
+pub fn count_searches(count: u64) -> String {
+    if count == 1 { "1 search".to_owned() } else { format!("{count} searches") }
+}
+
+/// Adds the number of searches and their medians, where a run has several.
+fn add_searches(line: &mut Value, record: &Record) {
+    if !record.searches.is_empty() {
+        line["searches"] = json!(record.searches.len());
+        line["median_search"] = json!(record.median_search);
+    }
+}
+
 /// The last JSON line of a run of `warploom pipeline`.
 pub fn summary(pipeline: &Pipeline, run: &Run) -> Value {
     let Run { artifact, record, metrics, .. } = run;
     let (name, steps) =
         if run.learns() { ("epochs", record.epochs) } else { ("supersteps", record.supersteps) };
-    let own = json!({
+    let mut own = json!({
         "metrics": metrics, "device": run.device(), "run": artifact.manifest.key, SECONDS: record.seconds, "status": "done", name: steps,
     });
+    add_searches(&mut own, record);
     summary_with(pipeline, artifact.manifest.provenance, own)
 }
 
@@ -189,7 +208,8 @@ pub fn summary_of_stopped(
     let device = environment.device_facts(pipeline).ok().map(|facts| facts.name);
     let mut own = json!({"metrics": {}, "device": device, "run": null, SECONDS: seconds, "status": "stopped"});
     if let Some(reached) = signals::run_progress() {
-        own[format!("{}s", reached.unit)] = json!(reached.done);
+        let plural = if reached.unit == "search" { "es" } else { "s" };
+        own[format!("{}{plural}", reached.unit)] = json!(reached.done);
         own["saved"] = json!(reached.saved);
     }
     summary_with(pipeline, provenance, own)
