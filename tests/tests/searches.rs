@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow_array::{Array, cast::AsArray, types::Int64Type};
 use serde_json::{Value, json};
 use warploom_contract::parquet_file::read_table;
-use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::sandbox::Recipe;
 use warploom_test_support::store_view::folder;
 
 use crate::pipeline::each;
