@@ -153,8 +153,8 @@ fn what_cannot_be_searched_is_refused_before_the_first_stage() {
             &["takes several vertices at once", "matrix: {plan.set.source: [ID, ID]}"],
         ),
         (
-            recipe("[30]").set("run.mode=train"),
-            &["for programs that are iterated", "found `train`", "hint: leave  run.sources  out"],
+            Recipe::of("gcn", "mine").set(sources),
+            &["for programs without parameters", "`gcn` has parameters to learn"],
         ),
         (edges.set(sources), &["does not write values of edges"]),
         (named.set(sources), &["the program returns `source`", "hint: give the result another"]),
