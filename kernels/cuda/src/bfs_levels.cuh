@@ -233,7 +233,8 @@ template <unsigned SIDES> __device__ __forceinline__ void find_levels(
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const seen = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
   const unsigned words = (nodes + 31) / 32;
-  BfsSearch<SIDES> bfs = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, words, push, pull,
+  BfsSearch<SIDES> bfs = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, words, push,
+    pull,
     tasks, most_tasks, seen, {&search->counts, reinterpret_cast<BfsCounts*>(sums + 2)}, sums, 0, 0};
   if (threadIdx.x < 2) sums[threadIdx.x] = 0;
   if (bfs.crew.leads()) search->least = ABOVE, search->most = BELOW;

@@ -223,7 +223,8 @@ impl<'a> Shortcut<'a> {
             Algorithm::Cores => (
                 self.lists("pull", pull, is_pulling),
                 format!(
-                    "find_cores<{sides}>(loop, state, nodes, edges, push, pull, room, shared_words);"
+                    "find_cores<{sides}>(loop, state, nodes, edges, push, pull, room, \
+                     shared_words);"
                 ),
             ),
             Algorithm::Components => (

@@ -222,6 +222,17 @@ impl SizeCounts {
         }
     }
 
+    /// Bytes of a list of a walk.
+    fn list_bytes(&self, walked: &WalkedLists, part: ListPart, list: &LaunchList) -> Option<u64> {
+        let (rows, slots) = self.walked(walked, list)?;
+        Some(match part {
+            ListPart::Row => rows * 4,
+            ListPart::Offset => (rows + 1) * 4,
+            ListPart::Far | ListPart::Edge | ListPart::Relation => slots * 4,
+            ListPart::Value => slots * self.bytes_per_real,
+        })
+    }
+
     /// Bytes of an argument that is memory but no buffer; none for numbers, buffers and null
     /// pointers.
     pub fn argument_bytes(
@@ -238,15 +249,7 @@ impl SizeCounts {
                     if find_buffer(list, name)?.element == Element::Real { real } else { 8 };
                 self.walked(walked, list)?.1 * width
             }
-            Argument::Items(walked, part) => {
-                let (rows, slots) = self.walked(walked, list)?;
-                match part {
-                    ListPart::Row => rows * 4,
-                    ListPart::Offset => (rows + 1) * 4,
-                    ListPart::Far | ListPart::Edge | ListPart::Relation => slots * 4,
-                    ListPart::Value => slots * real,
-                }
-            }
+            Argument::Items(walked, part) => self.list_bytes(walked, *part, list)?,
             Argument::Groups(direction, groups, of) => {
                 self.groups.table(*direction, *groups).list_bytes(*of)?
             }

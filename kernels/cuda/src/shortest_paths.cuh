@@ -230,7 +230,7 @@ template <unsigned SIDES> struct PathSearch {
   }
 };
 
-// Bytes of `room`: `PathsState` in HEAD; two lists of tasks; four numbers and a bit for each vertex.
+// Bytes of `room`: `PathsState` in HEAD; two lists of tasks; four numbers and a bit a vertex.
 template <unsigned SIDES> __device__ __forceinline__ void find_paths(
     LoopState* loop, real* state, unsigned nodes, unsigned edges, const EdgeLists<SIDES>& push,
     const real* const (&lengths)[SIDES], real same, unsigned char* room, double* sums) {
@@ -238,7 +238,8 @@ template <unsigned SIDES> __device__ __forceinline__ void find_paths(
   const size_t most_tasks = (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const lists = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
-  PathSearch<SIDES> paths = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, push, {}, same,
+  PathSearch<SIDES> paths = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, push, {},
+    same,
     tasks, most_tasks, lists, {&search->counts, reinterpret_cast<PathCounts*>(sums)},
     lists + 2 * (size_t)nodes, lists + 3 * (size_t)nodes};
   UNROLL for (unsigned side = 0; side < SIDES; side++) paths.lengths[side] = lengths[side];

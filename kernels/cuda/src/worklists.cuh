@@ -4,9 +4,9 @@
 // Edges of one task at most.
 constexpr unsigned PIECE = 64;
 // Edges that a lane visits at once.
-constexpr unsigned AT_ONCE = 4;
+constexpr unsigned AT_ONCE = 2;
 // Up to so many tasks are done by one block alone, and up to so many by a team of blocks.
-constexpr unsigned FEW_TASKS = 128, TEAM_TASKS = 4096, TEAM = 16;
+constexpr unsigned FEW_TASKS = 192, TEAM_TASKS = 4096, TEAM = 32;
 // What is in the first bytes of the memory of an algorithm is 0 when it starts; what is behind them
 // stays.
 constexpr unsigned KEPT = 256, HEAD = 512;
@@ -29,8 +29,8 @@ template <unsigned SIDES> struct EdgeLists {
   }
 };
 
-// The blocks of a cooperative launch that work: all, the first few (a team), or the first alone. The
-// others wait until all work again.
+// The blocks of a cooperative launch that work: all, the first few (a team), or the first alone.
+// The others wait until all work again.
 struct Crew {
   // How many blocks came to a barrier of all, and of the team, so far; and how many are waited for.
   unsigned* arrived;

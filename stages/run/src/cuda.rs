@@ -153,15 +153,10 @@ impl GpuExecutor {
         let bound =
             kernel_arguments::BoundArguments { layout: &layout, bases, data, tiers: &tiers, seed };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
-        let mut all_of = |lists: &[Vec<PlannedKernel>]| {
-            let calls = lists.iter().map(|some| kernels.bind_calls(some, &bound));
-            calls.collect::<Result<Vec<_>, StageError>>()
-        };
+        let mut all_of = |lists: &[Vec<PlannedKernel>]| kernels.bind_all(lists, &bound);
         let (calls, loops) = (all_of(&emitted.launches)?, all_of(&emitted.loops)?);
-        let shortcuts = all_of(&emitted.shortcuts)?.into_iter().zip(&emitted.shortcuts);
-        let shortcuts = shortcuts
-            .map(|(calls, kernels)| shortcuts::ShortcutCalls::new(calls, kernels, &layout))
-            .collect();
+        let shortcuts = all_of(&emitted.shortcuts)?;
+        let shortcuts = shortcuts::from_calls(shortcuts, &emitted.shortcuts, &layout);
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
         let clockwork = kernels.bind_calls(&emitted.clockwork, &bound)?;
         let watch = kernels.bind_calls(&emitted.watch, &bound)?;
@@ -656,6 +651,15 @@ struct Kernels<'a> {
 }
 
 impl Kernels<'_> {
+    /// Kernels of each launch, or loop, with their arguments.
+    fn bind_all<T: Precision>(
+        &mut self,
+        lists: &[Vec<PlannedKernel>],
+        bound: &kernel_arguments::BoundArguments<T>,
+    ) -> Result<Vec<Vec<KernelCall>>, StageError> {
+        lists.iter().map(|some| self.bind_calls(some, bound)).collect()
+    }
+
     /// Kernels with their arguments.
     fn bind_calls<T: Precision>(
         &mut self,

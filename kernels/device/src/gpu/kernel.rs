@@ -98,6 +98,28 @@ pub enum Start {
     Together,
 }
 
+impl Start {
+    /// What asks for it on a device of this major compute capability; none for the usual order.
+    fn attribute(self, capability: u32) -> Option<sys::CUlaunchAttribute> {
+        use sys::CUlaunchAttributeID as Attributes;
+
+        // SAFETY: all zeros are a valid value of every field.
+        let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
+        match self {
+            Start::Early if capability >= EARLY_SINCE => {
+                attribute.id = Attributes::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+                attribute.value.programmaticStreamSerializationAllowed = 1;
+            }
+            Start::Together => {
+                attribute.id = Attributes::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+                attribute.value.cooperative = 1;
+            }
+            Start::InOrder | Start::Early => return None,
+        }
+        Some(attribute)
+    }
+}
+
 impl Gpu {
     /// Loads CUBIN; `name` is for error messages.
     pub fn load(&self, cubin: &[u8], name: &str) -> Result<Module, Fault> {
@@ -166,21 +188,7 @@ impl Gpu {
                 size(u64::from(grid.shared))
             )
         };
-        // SAFETY: all zeros are a valid value of every field.
-        let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
-        let with_attribute = match grid.start {
-            Start::InOrder => false,
-            Start::Early => self.device.capability.major >= EARLY_SINCE,
-            Start::Together => true,
-        };
-        if grid.start == Start::Together {
-            attribute.id = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
-            attribute.value.cooperative = 1;
-        } else {
-            attribute.id =
-                sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-            attribute.value.programmaticStreamSerializationAllowed = 1;
-        }
+        let mut attribute = grid.start.attribute(self.device.capability.major);
         let config = sys::CUlaunchConfig {
             gridDimX: x,
             gridDimY: y,
@@ -190,8 +198,8 @@ impl Gpu {
             blockDimZ: 1,
             sharedMemBytes: grid.shared,
             hStream: self.context.work,
-            attrs: &mut attribute,
-            numAttrs: u32::from(with_attribute),
+            numAttrs: u32::from(attribute.is_some()),
+            attrs: attribute.as_mut().map_or(ptr::null_mut(), ptr::from_mut),
         };
         self.context.call(what, || {
             // SAFETY: there is a value for each parameter that the driver reported, of the same

@@ -10,8 +10,10 @@ use warploom_cuda::{
 };
 use warploom_device::Fault;
 
-use super::kernel_arguments::Layout;
-use super::{GpuExecutor, KernelCall, device_error, kernel_arguments::ByteRange};
+use super::{
+    GpuExecutor, KernelCall, device_error,
+    kernel_arguments::{ByteRange, Layout},
+};
 use crate::backend::LoopEnd;
 
 /// The calls of a loop as a whole.
@@ -25,7 +27,7 @@ pub struct ShortcutCalls {
 
 impl ShortcutCalls {
     /// The calls of these kernels; none for a loop without.
-    pub fn new(
+    fn new(
         mut calls: Vec<KernelCall>,
         kernels: &[PlannedKernel],
         layout: &Layout,
@@ -35,6 +37,18 @@ impl ShortcutCalls {
         let room = kernels.last()?.arguments.iter().find(is_room)?;
         Some(ShortcutCalls { tables: calls, algorithm, room: layout.argument_range(room)? })
     }
+}
+
+/// The calls of each loop as a whole.
+pub fn from_calls(
+    calls: Vec<Vec<KernelCall>>,
+    kernels: &[Vec<PlannedKernel>],
+    layout: &Layout,
+) -> Vec<Option<ShortcutCalls>> {
+    let of_loop = |(calls, kernels): (Vec<KernelCall>, &Vec<PlannedKernel>)| {
+        ShortcutCalls::new(calls, kernels, layout)
+    };
+    calls.into_iter().zip(kernels).map(of_loop).collect()
 }
 
 impl GpuExecutor {

@@ -80,6 +80,11 @@ pub fn hub_and_tail() -> GraphTables {
     given
 }
 
+/// The same, but where an emulated GPU would take long over many supersteps.
+fn long_or_brief() -> GraphTables {
+    if is_brief() { weighted() } else { hub_and_tail() }
+}
+
 #[test]
 fn library_programs_end_as_in_supersteps() {
     let runner = StageRunner::new();
@@ -118,7 +123,7 @@ fn library_programs_end_as_in_supersteps() {
 #[test]
 fn programs_of_ones_own_take_courses_where_they_may() {
     let runner = StageRunner::new();
-    let directed = runner.graph(&if is_brief() { weighted() } else { hub_and_tail() });
+    let directed = runner.graph(&long_or_brief());
     let both_ways = runner.graph(&symmetric());
     let negative = runner.graph(&{
         // No circle can be below zero where edges lead to larger ids alone.
