@@ -1,6 +1,6 @@
 """Ours on one GPU beside others, in the same run and on the same graphs: epochs and inference beside PyG's forms, sums over neighbours beside a
-plain kernel and cuSPARSE, attention and whole epochs beside plain kernels, and the share of what the memory allows; what saving a state costs; and tall-skinny products
-beside cuBLAS.
+plain kernel and cuSPARSE, attention and whole epochs beside plain kernels, and the share of what the memory allows; what saving a state costs; tall-skinny products
+beside cuBLAS; and graph analytics beside our CPU and CuPy.
 
 usage: python3 tests/bench/gpu.py [--warploom BIN] [--out FOLDER] [--graphs a,b] [--sets c,d] [--parts epochs,sums] [--programs gcn,gin,gat,sage]
                                   [--widths 16,22] [--order rabbit] [--shapes 410236x96x16,...] [--large] [--timeout SECONDS]
@@ -13,7 +13,7 @@ Writes README.md and results.json into FOLDER, anew after each part of each grap
 """
 import argparse, datetime, json, os, pathlib, subprocess, time, traceback
 
-from on_gpu import attention, epochs, inference, limit, probe, products, saving, sums
+from on_gpu import analytics, attention, epochs, inference, limit, probe, products, saving, sums
 from on_gpu.scene import REAL, RealScene, Scene
 
 GRAPHS = "cora,citeseer,pubmed,ppi,PROTEINS_full,OVCAR-8H,Yeast,DD,TWITTER-Partial,SW-620H,artist,com-amazon,soc-BlogCatalog,amazon0505,amazon0601,arxiv"
@@ -21,7 +21,7 @@ GRAPHS = "cora,citeseer,pubmed,ppi,PROTEINS_full,OVCAR-8H,Yeast,DD,TWITTER-Parti
 SETS = ("cora,cora_ml,uai2010,actor,minesweeper,amazon-photo,prone-wikipedia,prone-ppi,ogbl-ddi,email-Enron,soc-Epinions1,soc-Slashdot0902,ca-HepTh,as20graph,p2p-Gnutella31,"
         "road-NY,road-california,cnr-2000,dblp-2010,uk-2007-05@100000,ENZYMES,PROTEINS_full,Mutagenicity,DBLP_v1,COLLAB,DD")
 ORDERS = ("none", "auto", "degree", "rabbit", "metis")
-PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit, "saving": saving, "products": products}
+PARTS = {"epochs": epochs, "inference": inference, "sums": sums, "attention": attention, "probe": probe, "limit": limit, "saving": saving, "products": products, "analytics": analytics}
 
 
 def names(known):

@@ -87,6 +87,7 @@ mod runs;
 mod searches;
 #[cfg(test)]
 mod several_stores;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod stage_ranges;

@@ -195,14 +195,14 @@ template <unsigned SIDES> struct BfsSearch {
         tally.come_back(crew);
         continue;
       }
+      // Also where this block waits: those that work decide from the same.
+      pulls = will_pull;
       if (wanted < crew.blocks && tally.leave(crew, wanted)) {
         if (now(search->counts.is_over)) return level;
         level = now(search->counts.level);
         left = now(search->counts.left);
         continue;
       }
-      // Blocks that waited decide the same, from what all have read.
-      pulls = will_pull;
       left -= here.edges;
       if (crew.leads()) *counts(level + 2) = {0, 0, 0};
       const whole value = least + (whole)(level + 1) * step;
@@ -229,7 +229,7 @@ template <unsigned SIDES> __device__ __forceinline__ void find_levels(
     const EdgeLists<SIDES>& push, const EdgeLists<SIDES>& pull, unsigned char* room,
     unsigned long long* sums) {
   BfsState* const search = reinterpret_cast<BfsState*>(room);
-  const size_t most_tasks = (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+  const size_t most_tasks = count_tasks<SIDES>(nodes, edges);
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const seen = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
   const unsigned words = (nodes + 31) / 32;
@@ -247,7 +247,8 @@ template <unsigned SIDES> __device__ __forceinline__ void find_levels(
     if (bfs.crew.leads()) end_loop(loop, 1, MET);
     return;
   }
-  if (most > ABOVE - step || apart > (unsigned long long)ABOVE) {
+  // Sums of integers stay at the least and at the largest one.
+  if (least == BELOW || most > ABOVE - step || apart > (unsigned long long)ABOVE) {
     if (bfs.crew.leads()) end_loop(loop, 0, DOES_NOT_APPLY);
     return;
   }

@@ -83,7 +83,7 @@ template <unsigned SIDES> __device__ __forceinline__ void find_components(
   Crew crew = {search->arrived, 0, 0, gridDim.x};
   whole* const least = reinterpret_cast<whole*>(room + HEAD);
   Task* const tasks = reinterpret_cast<Task*>(least + ((nodes + 1) & ~1u));
-  const size_t most_tasks = (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+  const size_t most_tasks = count_tasks<SIDES>(nodes, edges);
   unsigned* const parents = reinterpret_cast<unsigned*>(tasks + most_tasks);
   for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads())
     parents[vertex] = vertex, least[vertex] = ABOVE;

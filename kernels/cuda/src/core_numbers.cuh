@@ -138,7 +138,7 @@ template <unsigned SIDES> __device__ __forceinline__ void find_cores(
     LoopState* loop, whole* state, unsigned nodes, unsigned edges, const EdgeLists<SIDES>& push,
     const EdgeLists<SIDES>& pull, unsigned char* room, unsigned long long* own) {
   CoresState* const search = reinterpret_cast<CoresState*>(room);
-  const size_t most_tasks = (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+  const size_t most_tasks = count_tasks<SIDES>(nodes, edges);
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const lists = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
   CoreSearch<SIDES> cores = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, push, lists,

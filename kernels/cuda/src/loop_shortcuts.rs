@@ -253,8 +253,10 @@ impl<'a> Shortcut<'a> {
         format!(
             "\nextern \"C\" __global__ void __launch_bounds__({CREW_THREADS}, 1) {}(\n    {}) \
              {{\nextern __shared__ unsigned long long shared_room[];\nunsigned long long* const \
-             shared_words = reinterpret_cast<unsigned long long*>(shared_room);\n{}{lists}{call}\n\
-             }}\n",
+             shared_words = reinterpret_cast<unsigned long long*>(shared_room);\nif \
+             (count_tasks<{sides}>(nodes, edges) > MOST_TASKS) {{\nif (blockIdx.x == 0 && \
+             threadIdx.x == 0) end_loop(loop, 0, DOES_NOT_APPLY);\nreturn;\n}}\n\
+             {}{lists}{call}\n}}\n",
             self.name(),
             declared.join(", "),
             self.lists("push", push, true),

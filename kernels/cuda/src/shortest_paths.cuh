@@ -235,7 +235,7 @@ template <unsigned SIDES> __device__ __forceinline__ void find_paths(
     LoopState* loop, real* state, unsigned nodes, unsigned edges, const EdgeLists<SIDES>& push,
     const real* const (&lengths)[SIDES], real same, unsigned char* room, double* sums) {
   PathsState* const search = reinterpret_cast<PathsState*>(room);
-  const size_t most_tasks = (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+  const size_t most_tasks = count_tasks<SIDES>(nodes, edges);
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const lists = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
   PathSearch<SIDES> paths = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, push, {},

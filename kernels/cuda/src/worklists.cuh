@@ -64,7 +64,7 @@ struct Crew {
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" :: "l"(place) : "memory");
       unsigned now;
       do asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(now) : "l"(place) : "memory");
-      while (now < until);
+      while ((int)(now - until) < 0);
     }
     __syncthreads();
 #else
@@ -82,7 +82,7 @@ template <typename T> __device__ __forceinline__ T now(const T& number) {
 template <typename Counts> struct Tally {
   Counts *of_all, *of_one;
   __device__ __forceinline__ Counts& of(const Crew& crew) const {
-    return crew.is_alone() ? *of_one : *of_all;
+    return crew.is_alone() && gridDim.x > 1 ? *of_one : *of_all;
   }
   // Fewer blocks go on, after all have read what they go on from. Whether this one waited until all
   // work again.
@@ -212,6 +212,12 @@ template <typename Begin, typename Visit> __device__ __forceinline__ void each_t
   }
 }
 
+// Tasks of all edges. Of many more than ids have, loops over them would not end.
+template <unsigned SIDES>
+__device__ __forceinline__ size_t count_tasks(unsigned nodes, unsigned edges) {
+  return (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+}
+constexpr size_t MOST_TASKS = (1ull << 32) - (1u << 24);
 // The end of a loop, written by one thread.
 __device__ __forceinline__ void end_loop(LoopState* loop, unsigned rounds, unsigned end) {
   loop->done = rounds;

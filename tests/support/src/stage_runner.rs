@@ -415,7 +415,7 @@ impl RunFiles {
 
 /// Numbers of any column, lists one after the other.
 fn reals(column: &ArrayRef) -> Vec<f64> {
-    use arrow_array::types::{Float32Type, UInt32Type, UInt64Type};
+    use arrow_array::types::{Float32Type, Int64Type, UInt32Type, UInt64Type};
     if let Some(lists) = column.as_fixed_size_list_opt() {
         return reals(lists.values());
     }
@@ -426,6 +426,9 @@ fn reals(column: &ArrayRef) -> Vec<f64> {
         return numbers.values().iter().map(|&number| f64::from(number)).collect();
     }
     if let Some(numbers) = column.as_primitive_opt::<UInt64Type>() {
+        return numbers.values().iter().map(|&number| number as f64).collect();
+    }
+    if let Some(numbers) = column.as_primitive_opt::<Int64Type>() {
         return numbers.values().iter().map(|&number| number as f64).collect();
     }
     column.as_primitive::<Float64Type>().values().to_vec()

@@ -1,7 +1,8 @@
 //! kernels: the kernels of a plan for a GPU, as a table: kernel, schedule, numbers, bytes,
 //! predicted time and what limits it.
 //!
-//! promises  a row for each call of a kernel and for each launch that a kernel of another one does;
+//! promises  a row for each call of a kernel and for each launch that a kernel of another one does,
+//!           then those that end supersteps, or replace them;
 //!           each schedule is explained once, below the table; nothing for a plan for a CPU
 //! never     looks at the text of a kernel: all is read from the plan
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use warploom_contract::{
     Artifact, StageError,
     kinds::plan::{Plan, Predicted},
 };
-use warploom_cuda::ScheduleKind;
+use warploom_cuda::{DevicePlan, Kernel, ScheduleKind};
 use warploom_launch::LaunchList;
 use warploom_shell::{kernel_tables, machine_limits::show_size};
 
@@ -78,7 +79,29 @@ pub fn list_kernels(
             lines.push(line);
         }
     }
+    lines.extend(list_loop_kernels(&planned));
     Ok(lines)
+}
+
+/// The kernels that loops have besides those of their launches.
+fn list_loop_kernels(planned: &DevicePlan) -> Vec<KernelLine> {
+    let line = |number: usize, what: &str, kernel: &Kernel| KernelLine {
+        launch: format!("loop {number}, {what}"),
+        kernel: Some(kernel.name.clone()),
+        schedules: vec![what.to_owned()],
+        numbers: kernel.blocks.describe(planned),
+        threads: kernel.threads,
+        shared_bytes: kernel.shared_bytes,
+        bytes: 0,
+        nanoseconds: None,
+        limit: None,
+    };
+    let mut lines = Vec::new();
+    for (number, (ends, wholes)) in planned.loops.iter().zip(&planned.shortcuts).enumerate() {
+        lines.extend(wholes.iter().map(|kernel| line(number, "instead of supersteps", kernel)));
+        lines.extend(ends.iter().map(|kernel| line(number, "ends a superstep", kernel)));
+    }
+    lines
 }
 
 /// Whether two lines are calls of one kernel by launches of their own, with the same numbers.
@@ -114,7 +137,10 @@ pub fn table(lines: &[KernelLine]) -> String {
                 Some(_) => format!("{}, {} threads", line.numbers, line.threads),
                 None => "in the kernel of another launch".to_owned(),
             },
-            of_launch(show_size(same.iter().map(|line| line.bytes).sum())),
+            of_launch(match same.iter().map(|line| line.bytes).sum() {
+                0 => String::new(),
+                bytes => show_size(bytes),
+            }),
             of_launch(line.nanoseconds.map_or_else(String::new, |_| {
                 let nanoseconds: u64 = same.iter().filter_map(|line| line.nanoseconds).sum();
                 format!("{:.1} us", nanoseconds as f64 / 1e3)

@@ -124,8 +124,11 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
             },
         );
         let (Some(&least), Some(&most)) = (least, most) else { return Some(Some(1)) };
-        // The largest value plus a step must not overflow.
+        // The largest value plus a step must not overflow; the least int stays what it is.
         most.checked_add(step)?;
+        if least == i64::MIN {
+            return None;
+        }
         let apart = most.checked_sub(least)?;
         if apart == 0 {
             return Some(Some(1));

@@ -54,7 +54,10 @@ pub fn from_calls(
 impl GpuExecutor {
     /// Runs a loop by its algorithm: gives its rounds; none where it has none that applies.
     pub fn run_shortcut(&mut self, number: usize) -> Result<Option<u64>, StageError> {
-        if !matches!(self.shortcuts.get(number), Some(Some(_))) {
+        let Some(Some(shortcut)) = self.shortcuts.get(number) else { return Ok(None) };
+        // Where a processor is shared, or has fewer registers, its blocks may not all be resident.
+        let (kernel, grid) = (&self.kernels[shortcut.algorithm.kernel], shortcut.algorithm.grid);
+        if kernel.blocks_per_sm(grid.threads, grid.shared).map_err(device_error)? == 0 {
             return Ok(None);
         }
         self.launch_shortcut(number).map_err(device_error)?;
@@ -74,6 +77,9 @@ impl GpuExecutor {
         }
         shortcut.tables.iter().try_for_each(|call| self.launch_call(call, false))?;
         self.gpu.fill(&self.memory, room, ZERO_BYTES, 0)?;
+        if let Some(state) = self.layout.argument_range(&Argument::LoopState) {
+            self.gpu.fill(&self.memory, state.offset, state.bytes, 0)?;
+        }
         self.launch_call(&shortcut.algorithm, false)?;
         if let Some(Some(shortcut)) = self.shortcuts.get_mut(number) {
             shortcut.tables.clear();

@@ -43,7 +43,9 @@ impl<T: Precision> Iteration<'_, T> {
         resumed: bool,
     ) -> Result<bool, StageError> {
         let begun = Instant::now();
-        let taken = if resumed || !memory_budget::uses_shortcuts(self.spec) {
+        // It is not stopped before its end; supersteps stop at once.
+        let is_stopped = self.context.stop.is_set();
+        let taken = if resumed || is_stopped || !memory_budget::uses_shortcuts(self.spec) {
             None
         } else {
             self.device_loops()?.run_shortcut(number)?

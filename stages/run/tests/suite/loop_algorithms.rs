@@ -2,9 +2,14 @@
 //!
 //! promises  every shortcut on graphs that it is meant for, and on graphs that it is not: there the
 //!           loop runs in supersteps, and the record says so
+use std::collections::VecDeque;
+
 use warploom_contract::{
     Artifact,
-    kinds::{graph::EdgeTable, run::VALUES_FILE},
+    kinds::{
+        graph::{EdgeTable, Ids, NodeTable},
+        run::VALUES_FILE,
+    },
     progress::{Silence, StopFlag},
 };
 use warploom_spec::Pipeline;
@@ -12,7 +17,7 @@ use warploom_spec::Pipeline;
 use crate::custom_programs::{own_text, symmetric, weighted};
 use crate::threads::{community, in_pool};
 use warploom_test_support::list_runner::{gpu, is_brief};
-use warploom_test_support::stage_runner::{GraphTables, RunFiles, StageRunner};
+use warploom_test_support::stage_runner::{Features, GraphTables, RunFiles, StageRunner};
 
 const BOUNDED: &str = "\nrun: {max_supersteps: 9999}";
 
@@ -118,6 +123,66 @@ fn library_programs_end_as_in_supersteps() {
             }
         }
     }
+}
+
+/// Two random communities, joined by a path: a search pulls in the first one, goes on with few
+/// vertices, and then with many again.
+fn two_communities() -> GraphTables {
+    const NODES: u32 = 30_000;
+    const PATH: u32 = 12;
+    let mut draw = 1u64;
+    let mut next = || {
+        draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (draw >> 33) as u32 % NODES
+    };
+    let mut pairs: Vec<(u32, u32)> = (0..NODES * 8).map(|_| (next(), next())).collect();
+    let second: Vec<(u32, u32)> = (0..NODES * 8).map(|_| (next(), next())).collect();
+    let after = NODES + PATH;
+    pairs.extend(second.into_iter().map(|(from, to)| (from + after, to + after)));
+    pairs.extend((NODES - 1..after).map(|node| (node, node + 1)));
+    pairs.extend(pairs.clone().into_iter().map(|(from, to)| (to, from)));
+    pairs.sort_unstable();
+    pairs.dedup();
+    let (source, target) = pairs.into_iter().unzip();
+    GraphTables {
+        edges: EdgeTable { source, target, weight: None, kind: None },
+        nodes: NodeTable::new(Ids::Numbers((0..u64::from(after + NODES)).collect())),
+        features: Features::None,
+        edge_features: None,
+        graphs: None,
+    }
+}
+
+/// The levels from vertex 5, by a queue.
+fn levels_by_queue(given: &GraphTables) -> Vec<i64> {
+    let mut lists = vec![Vec::new(); given.nodes.ids.len()];
+    for (from, to) in given.edges.source.iter().zip(&given.edges.target) {
+        lists[*from as usize].push(*to);
+    }
+    let (mut levels, mut queue) = (vec![-1; lists.len()], VecDeque::from([5u32]));
+    levels[5] = 0;
+    while let Some(node) = queue.pop_front() {
+        for &far in &lists[node as usize] {
+            if levels[far as usize] < 0 {
+                levels[far as usize] = levels[node as usize] + 1;
+                queue.push_back(far);
+            }
+        }
+    }
+    levels
+}
+
+#[test]
+fn a_search_that_pulls_grows_again() {
+    let runner = StageRunner::new();
+    let given = two_communities();
+    let graph = runner.graph(&given);
+    let rest = "  set: {source: row:5}\nreorder: {method: none}";
+    let found = left(&runner, &graph, &runner.pipeline("bfs", rest));
+    assert_eq!(found.record().courses, ["levels"]);
+    let expected: Vec<f64> =
+        levels_by_queue(&given).into_iter().map(|level| level as f64).collect();
+    assert_eq!(found.values("level"), expected);
 }
 
 #[test]
