@@ -155,8 +155,8 @@ impl GpuExecutor {
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let mut all_of = |lists: &[Vec<PlannedKernel>]| kernels.bind_all(lists, &bound);
         let (calls, loops) = (all_of(&emitted.launches)?, all_of(&emitted.loops)?);
-        let shortcuts = all_of(&emitted.shortcuts)?;
-        let shortcuts = shortcuts::from_calls(shortcuts, &emitted.shortcuts, &layout);
+        let whole = all_of(&emitted.shortcuts)?;
+        let shortcuts = shortcuts::from_calls(whole, &emitted.shortcuts, &layout);
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
         let clockwork = kernels.bind_calls(&emitted.clockwork, &bound)?;
         let watch = kernels.bind_calls(&emitted.watch, &bound)?;
@@ -189,12 +189,6 @@ impl GpuExecutor {
             columns: columns as usize,
             compiled,
         };
-        // In a debug build, memory starts as NaN, so that reads of unwritten values show.
-        let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
-        executor
-            .gpu
-            .fill(&executor.memory, 0, executor.layout.bytes, unwritten)
-            .map_err(device_error)?;
         executor.upload_inputs(context, list, program, buffers, data, &lists)?;
         Ok(executor)
     }
@@ -210,6 +204,9 @@ impl GpuExecutor {
         lists: &BTreeMap<WalkedLists, edge_order::Items>,
     ) -> Result<(), StageError> {
         let _copying = Phase::begin(context.progress, "copying inputs", 0, "steps");
+        // In a debug build, memory starts as NaN, so that reads of unwritten values show.
+        let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
+        self.gpu.fill(&self.memory, 0, self.layout.bytes, unwritten).map_err(device_error)?;
         for buffer in list.buffers.iter().filter(|buffer| is_input(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
                 self.upload_buffer(&buffer.name, buffers, *place)?;

@@ -39,7 +39,7 @@ use crate::{
     memory_budget,
     order_choice_cache::{self, OrderChoice},
     plan_settings::{pipeline_settings, program_text},
-    stage_inputs, tuning_file, vertices,
+    search_sources, stage_inputs, tuning_file, vertices,
 };
 
 /// The request of a stage, resolved from the pipeline and the options; `document` is in the key.
@@ -681,7 +681,7 @@ impl Request for RunRequest {
         let spec = pipeline.run.clone();
         let (init_digest, splits_digest) =
             (init_digest(&spec)?, splits_digest(environment, &spec)?);
-        let chosen = vertices::read_chosen_vertices(pipeline)?;
+        let chosen = search_sources::read_chosen_vertices(pipeline)?;
         let asked = Asked {
             pipeline: pipeline.name.clone(),
             file: pipeline.file.display().to_string(),

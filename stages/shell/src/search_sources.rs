@@ -49,6 +49,23 @@ pub fn read_sources(pipeline: &Pipeline) -> Result<Option<ChosenVertices>, Stage
     Ok(Some(ChosenVertices { setting: setting.name, path, named, given: Some(given) }))
 }
 
+/// The nodes that the vertex settings of a pipeline's program name, as written or by default; with
+/// `run.sources`, those of all searches.
+pub fn read_chosen_vertices(pipeline: &Pipeline) -> Result<Vec<ChosenVertices>, StageError> {
+    if let Some(sources) = read_sources(pipeline)? {
+        return Ok(vec![sources]);
+    }
+    let text = program_text(pipeline)?;
+    let settings = vertex_settings_of(&text, &pipeline.plan.program.entry);
+    settings
+        .into_iter()
+        .map(|setting| {
+            let given = pipeline.plan.set.get(&setting.name).cloned();
+            ChosenVertices::from_setting(setting, given)
+        })
+        .collect()
+}
+
 /// Refuses sources of a program that learns; `found` says what the run would do.
 pub fn refuse_learning(run: &RunSpec, entry: &str, learns: bool) -> Result<(), StageError> {
     match &run.sources {

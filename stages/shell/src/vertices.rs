@@ -7,11 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use warploom_contract::StageError;
-use warploom_language::trace::{VertexSetting, vertex_settings_of};
-use warploom_spec::{MistakeKind, Pipeline, Place, Scalar, Setting, shell_word};
+use warploom_language::trace::VertexSetting;
+use warploom_spec::{MistakeKind, Place, Scalar, Setting, shell_word};
 
-use crate::plan_settings::program_text;
-use crate::search_sources;
 use crate::stage_errors::mistake_error;
 
 /// The prefix of a row number.
@@ -85,23 +83,6 @@ impl VertexName {
             VertexName::Id(id) => id.clone(),
         }
     }
-}
-
-/// The nodes that the vertex settings of a pipeline's program name, as written or by default; with
-/// `run.sources`, those of all searches.
-pub fn read_chosen_vertices(pipeline: &Pipeline) -> Result<Vec<ChosenVertices>, StageError> {
-    if let Some(sources) = search_sources::read_sources(pipeline)? {
-        return Ok(vec![sources]);
-    }
-    let text = program_text(pipeline)?;
-    let settings = vertex_settings_of(&text, &pipeline.plan.program.entry);
-    settings
-        .into_iter()
-        .map(|setting| {
-            let given = pipeline.plan.set.get(&setting.name).cloned();
-            ChosenVertices::from_setting(setting, given)
-        })
-        .collect()
 }
 
 /// The named nodes for the key, independent of spelling.

@@ -10,8 +10,8 @@ use warploom_contract::{
 };
 use warploom_shell::{
     requests::mistake_error,
-    search_sources,
-    vertices::{ChosenVertices, ROW, VertexName, read_chosen_vertices},
+    search_sources::{self, read_chosen_vertices},
+    vertices::{ChosenVertices, ROW, VertexName},
 };
 use warploom_spec::{MistakeKind, Pipeline, nearest};
 

@@ -86,7 +86,7 @@ pub fn hub_and_tail() -> GraphTables {
 }
 
 /// The same, but where an emulated GPU would take long over many supersteps.
-fn long_or_brief() -> GraphTables {
+fn tailed() -> GraphTables {
     if is_brief() { weighted() } else { hub_and_tail() }
 }
 
@@ -188,7 +188,7 @@ fn a_search_that_pulls_grows_again() {
 #[test]
 fn programs_of_ones_own_take_courses_where_they_may() {
     let runner = StageRunner::new();
-    let directed = runner.graph(&long_or_brief());
+    let directed = runner.graph(&tailed());
     let both_ways = runner.graph(&symmetric());
     let negative = runner.graph(&{
         // No circle can be below zero where edges lead to larger ids alone.
