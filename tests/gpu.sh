@@ -36,7 +36,7 @@ summed() {
   sed -n '/^failures:$/,$s/^    \([a-z_]*::.*\)/FAILED: \1/p' "$said" | sort -u
   sed -n 's/^recorded, \(.*\)/bits of \1/p' "$said"
 }
-of_lists="golden_lists:: operations:: bit_exactness:: cuda_graphs:: totals:: products:: losses:: widths:: library:: random_programs:: random_loops:: differential::"
+of_lists="golden_lists:: operations:: bit_exactness:: cuda_graphs:: totals:: products:: losses:: widths:: library:: random_programs:: random_loops:: differential:: loop_algorithms:: analytics::"
 of_stages="golden:: kinds:: many_graphs:: targets_and_splits:: inference:: training:: resume:: errors::"
 tests=${TESTS:-$of_lists $of_stages}
 if [ "$tests" != none ]; then
