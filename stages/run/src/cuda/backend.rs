@@ -7,9 +7,10 @@ use std::collections::{BTreeSet, VecDeque};
 
 use warploom_contract::{Context, StageError, progress::StopFlag};
 use warploom_cpu::frontier::Run;
+use warploom_ir::Op;
 use warploom_launch::{Buffer, LaunchList, Operation, Role, parameter_buffer};
 
-use super::{GpuExecutor, GpuPlan, pipelined_epochs::BatchInFlight};
+use super::{GpuExecutor, GpuPlan, device_error, pipelined_epochs::BatchInFlight};
 use crate::{
     backend::{
         Backend, BatchReport, Counts, DeviceLoops, DeviceMemory, EpochBatch, Halt, LoopProgress,
@@ -20,7 +21,7 @@ use crate::{
     host_state::HostState,
     inputs::input_data::Data,
     precision::Precision,
-    resolved_program::{Part, Pass},
+    resolved_program::{Action, Evaluate, Part, Pass},
 };
 
 /// A launch list on a GPU, and what the host has of it.
@@ -114,6 +115,10 @@ impl<T: Precision> Backend<T> for CudaBackend<T> {
     }
 
     fn launch_on_host(&mut self, step: usize, pass: Pass) {
+        // A count of the graph alone, for which the host may have no lists.
+        if let Some(out) = counted_neighbours(&self.host, step) {
+            return self.fetch_counted(step, out);
+        }
         self.host.data.build_host_lists();
         cpu::launch(&mut self.host, step, pass, None);
     }
@@ -181,6 +186,31 @@ impl<T: Precision> Backend<T> for CudaBackend<T> {
 
     fn device_loops(&mut self) -> Option<&mut dyn DeviceLoops<T>> {
         Some(self)
+    }
+}
+
+impl<T: Precision> CudaBackend<T> {
+    /// Runs a launch again on the device, and fetches what it wrote. Where the device fails, the
+    /// host keeps what it has: somebody explains an error already.
+    fn fetch_counted(&mut self, step: usize, out: Place) {
+        let named = self.host.program.places.iter().find(|(_, place)| **place == out);
+        let Some(name) = named.map(|(name, _)| name.clone()) else { return };
+        let launched = self.device.launch_steps(step..step + 1, false).map_err(device_error);
+        let fetched =
+            launched.and_then(|()| self.device.download_buffer(&name, &mut self.host.buffers, out));
+        drop(fetched);
+    }
+}
+
+/// Where a launch writes that counts common neighbours.
+fn counted_neighbours<T: Precision>(host: &HostState<T>, step: usize) -> Option<Place> {
+    match &host.program.steps[step].action {
+        Action::Evaluate(Evaluate {
+            out,
+            op: Op::CommonNeighbors | Op::CommonNeighborsSum(_),
+            ..
+        }) => Some(*out),
+        _ => None,
     }
 }
 

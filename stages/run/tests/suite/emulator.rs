@@ -18,7 +18,7 @@ use warploom_test_support::list_runner::{BRIEF, GROUPS, NEAR, ON_GPU, SAMPLED};
 use warploom_test_support::skips::is_long;
 
 /// What runs there.
-const LISTS: [&str; 25] = [
+const LISTS: [&str; 26] = [
     "golden_lists::",
     "operations::",
     "bit_exactness::",
@@ -44,6 +44,7 @@ const LISTS: [&str; 25] = [
     "loop_algorithms::library_programs",
     "loop_algorithms::programs_of_ones_own",
     "loop_algorithms::a_search_that_pulls",
+    "errors::a_loss_over_counts",
 ];
 
 /// How sums go there too: by groups of neighbours, lanes and threads (rows over many blocks, two

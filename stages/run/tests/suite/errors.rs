@@ -11,6 +11,7 @@ use warploom_run::{
     tensors::{Tensor, Tensors},
 };
 
+use crate::custom_programs::own_text;
 use crate::threads::{CLASSES, COLUMNS, community};
 use warploom_test_support::list_runner::gpu;
 use warploom_test_support::stage_runner::{Features, GraphTables, StageRunner, finished, list_of};
@@ -149,6 +150,24 @@ fn a_loss_that_is_not_finite_names_launch_and_node() {
         "  set: {hidden: 4, drop: 0.0}\nreorder: {method: degree}\nrun: {epochs: 2}",
     );
     says(&error, ErrorKind::Data, &["epoch 0", "features of node `52`", "NaN"]);
+}
+
+/// Learns from counts that no list of the host is needed for.
+const COUNTED: &str = "def counted(v):
+    v.t = sum(common_neighbors(u, v) for u in v.innbs)
+    v.h = relu(linear(concat(v.x, v.t), 8))
+    return linear(v.h, v.classes)
+";
+
+#[test]
+fn a_loss_over_counts_of_the_graph_names_a_launch() {
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
+    let rest = "run: {epochs: 50, optimizer: {sgd: {lr: 1.0e+30}}}";
+    let pipeline = own_text(&runner, "counted", COUNTED, rest);
+    let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+    let error = runner.run(&chain, &Silence, &StopFlag::new()).err().unwrap();
+    says(&error, ErrorKind::Data, &["epoch ", "the loss is", "the first launch"]);
 }
 
 /// What a plan predicts where there is memory enough.
