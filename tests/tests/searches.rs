@@ -87,7 +87,10 @@ fn searches_are_listed_and_exported() {
     assert!(table.starts_with("source,id,level,parent\nuser_003,user_000,"), "{table}");
     // The front door names the searches at its end, too.
     let arguments = recipe("[user_003, user_017]").arguments(&["pipeline"]);
-    sandbox.warploom(&arguments).expect(0).prints(&["2 searches; median: ", "all converged"]);
+    sandbox
+        .warploom(&arguments)
+        .expect(0)
+        .prints(&["2 searches; median of a search: ", "all converged"]);
 }
 
 #[test]

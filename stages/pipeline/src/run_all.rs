@@ -319,10 +319,13 @@ fn searches_text(record: &Record) -> String {
         0 => "all converged".to_owned(),
         some => format!("{some} NOT converged"),
     };
+    let passes = match median.supersteps as u64 {
+        0 => String::new(),
+        steps => format!("{}, ", count_with_unit(steps, "superstep")),
+    };
     format!(
-        "{}; median: {}, {} each; {end}",
+        "{}; median of a search: {passes}{}; {end}",
         runs::count_searches(count as u64),
-        count_with_unit(median.supersteps as u64, "superstep"),
         show_time(median.seconds)
     )
 }

@@ -306,7 +306,7 @@ fn compute<T: Precision>(
 fn step_unit(list: &LaunchList, request: &RunRequest) -> &'static str {
     match list.body {
         Body::Train(_) => "epoch",
-        Body::Iterate(_) if request.sources().is_some() => "search",
+        Body::Iterate(_) if request.sources().is_some() => signals::SEARCH,
         Body::Iterate(_) => "superstep",
     }
 }

@@ -94,7 +94,8 @@ pub fn refuse_results<'a>(
                 "`{SOURCES}` does not write values of edges, and the program returns \
                                 `{name}`, a value of edges"
             );
-            return Some((what, "leave  run.sources  out, and run each source with  plan.set"));
+            let hint = "leave  run.sources  out, and run each source with  plan.set";
+            return Some((what, "expected results of vertices", hint));
         }
         (name == SOURCE).then(|| {
             let what = format!(
@@ -102,11 +103,11 @@ pub fn refuse_results<'a>(
                                 searches has a column of this name for the vertex that each starts \
                                 from"
             );
-            (what, "give the result another name")
+            (what, "expected results with other names", "give the result another name")
         })
     });
-    let Some((what, hint)) = refused else { return Ok(()) };
-    Err(list_error(list, what, "expected results of vertices with other names", hint.to_owned()))
+    let Some((what, label, hint)) = refused else { return Ok(()) };
+    Err(list_error(list, what, label, hint.to_owned()))
 }
 
 /// The setting of one vertex that every source takes the place of.

@@ -86,6 +86,16 @@ pub struct RunProgress {
     pub saved: Option<u64>,
 }
 
+impl RunProgress {
+    /// Whether a stop keeps what is done. Of several searches it keeps nothing.
+    pub fn is_kept(&self) -> bool {
+        self.unit != SEARCH
+    }
+}
+
+/// The unit of a run of several searches.
+pub const SEARCH: &str = "search";
+
 /// The progress of the run that is at work or was stopped.
 pub fn run_progress() -> Option<RunProgress> {
     *lock_progress()
@@ -202,7 +212,9 @@ pub fn start_listener() -> Result<(), StageError> {
             ) {
                 if asked.is_none() && signal == SIGINT {
                     BY_INTERRUPT.set();
-                    write_stderr_line("interrupted: saving the state; Ctrl-C again ends at once");
+                    let keeps = run_progress().is_none_or(|progress| progress.is_kept());
+                    let does = if keeps { "saving the state" } else { "nothing is kept" };
+                    write_stderr_line(&format!("interrupted: {does}; Ctrl-C again ends at once"));
                 }
                 asked.get_or_insert_with(Instant::now);
                 STOP.set();

@@ -117,7 +117,7 @@ fn stop_after(after: Duration, events: PathBuf, request: &TaskRequest<'_>) {
     let TaskRequest { array, number, .. } = *request;
     let wait = move || {
         std::thread::sleep(after);
-        let saves = signals::run_progress().is_some();
+        let saves = signals::run_progress().is_some_and(|progress| progress.is_kept());
         let limit = Event {
             status: Some(if saves { SAVES } else { SAVES_NOTHING }.to_owned()),
             ..Event::now(EventKind::Limit)
