@@ -83,7 +83,7 @@ fn searches_are_listed_and_exported() {
     let out = sandbox.path("out");
     let out = out.to_str().unwrap();
     sandbox.warploom(&["export", "last", "-o", out, "--as", "csv"]).expect(0);
-    let table = std::fs::read_to_string(format!("{out}/run/values.csv")).unwrap();
+    let table = std::fs::read_to_string(format!("{out}/values.csv")).unwrap();
     assert!(table.starts_with("source,id,level,parent\nuser_003,user_000,"), "{table}");
     // The front door names the searches at its end, too.
     let arguments = recipe("[user_003, user_017]").arguments(&["pipeline"]);
