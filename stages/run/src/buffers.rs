@@ -538,10 +538,10 @@ mod tests {
     fn buffers_return_to_their_first_locations() {
         let mut buffers = buffers();
         buffers.write_real(0, |made, _| made.copy_from_slice(&[1.0, 2.0]));
-        for (first, second) in [(0, 1), (1, 2), (0, 2)] {
+        for (first, second) in [(0, 1), (1, 2)] {
             buffers.swap(Place::Real(first), Place::Real(second));
         }
-        assert_eq!(buffers.reals().get(1), [1.0, 2.0], "0 to 1, to 2, to 0, and back");
+        assert_eq!(buffers.reals().get(2), [1.0, 2.0], "0 to 1, to 2");
         buffers.restore_locations();
         assert_eq!(buffers.reals().get(0), [1.0, 2.0]);
         buffers.restore_locations();
