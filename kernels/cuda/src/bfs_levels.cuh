@@ -11,7 +11,9 @@ constexpr unsigned OWN_EDGES = 16;
 
 struct BfsLevel { unsigned tasks, vertices; unsigned long long edges; };
 // Levels are counted modulo 3: what is done, what is found, what is empty.
-struct BfsCounts { BfsLevel levels[3]; unsigned level, is_over; unsigned long long left; };
+// Where a search is: its level, the edges that are left, and whether the last level was pulled.
+struct BfsPlace { unsigned level; bool pulls; unsigned long long left; };
+struct BfsCounts { BfsLevel levels[3]; BfsPlace at; unsigned is_over; };
 struct BfsState { unsigned arrived[2], is_refused; whole least, most; BfsCounts counts; };
 
 // Whether an in-edge of a vertex comes from one that is seen: each lane asks for its own vertex.
@@ -138,7 +140,7 @@ template <unsigned SIDES> struct BfsSearch {
         if (!__any_sync(FULL, some)) return;
         UNROLL for (unsigned k = 0; k < AT_ONCE; k++)
           found.read(push, k, found.walks[k], found.vertex[k]);
-        // All are on their way before the first is waited for.
+        // All are issued before the first result is used.
         unsigned before[AT_ONCE];
         UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
           unsigned* const word = &marks[found.vertex[k] / 32];
@@ -170,56 +172,41 @@ template <unsigned SIDES> struct BfsSearch {
   }
   // All levels up to the last that may be found; gives how many supersteps would end there.
   __device__ unsigned run(whole least, whole step, unsigned last, unsigned long long left) {
-    unsigned level = 0, more = 0, kept = 0;  // the bitmap of what is seen
-    bool pulls = false;
+    unsigned more = 0, kept = 0;  // the bitmap of what is seen
+    BfsPlace at = {0, false, left};
     for (;;) {
-      BfsLevel* const counted = counts(level);
+      BfsLevel* const counted = counts(at.level);
       BfsLevel here = {now(counted->tasks), now(counted->vertices), now(counted->edges)};
       if (here.vertices == 0) break;
-      if (level == last) {
+      if (at.level == last) {
         more = 1;
         break;
       }
-      const bool pulled = pulls;
-      const bool will_pull = pulled ? here.vertices >= nodes / PUSH_PART
-        : here.tasks > 2 * TEAM_TASKS && here.edges > (left - here.edges) / PULL_PART;
-      if (pulled && !will_pull) {
+      const unsigned long long after = at.left - here.edges;
+      const bool pulls = at.pulls ? here.vertices >= nodes / PUSH_PART
+        : here.tasks > 2 * TEAM_TASKS && here.edges > after / PULL_PART;
+      if (at.pulls && !pulls) {
         list_marked(seen + kept * words, seen + (1 - kept) * words,
-          tasks + level % 2 * most_tasks, &counted->tasks);
+          tasks + at.level % 2 * most_tasks, &counted->tasks);
         crew.meet();
         here.tasks = now(counted->tasks);
       }
-      const unsigned wanted = will_pull ? gridDim.x : crew.wanted(here.tasks);
-      if (wanted > crew.blocks) {
-        if (crew.leads()) tally.of(crew).level = level, tally.of(crew).left = left;
-        tally.come_back(crew);
-        continue;
-      }
-      // Also where this block waits: those that work decide from the same.
-      pulls = will_pull;
-      if (wanted < crew.blocks && tally.leave(crew, wanted)) {
-        if (now(search->counts.is_over)) return level;
-        level = now(search->counts.level);
-        left = now(search->counts.left);
-        continue;
-      }
-      left -= here.edges;
-      if (crew.leads()) *counts(level + 2) = {0, 0, 0};
-      const whole value = least + (whole)(level + 1) * step;
+      const Turn turn = tally.change(crew, pulls ? gridDim.x : crew.wanted(here.tasks), at);
+      if (turn == Turn::END) return at.level;
+      if (turn == Turn::LOOK_AGAIN) continue;
+      if (crew.leads()) *counts(at.level + 2) = {0, 0, 0};
+      const whole value = least + (whole)(at.level + 1) * step;
       if (pulls) {
-        pull_level(level, seen + kept * words, seen + (1 - kept) * words, value);
+        pull_level(at.level, seen + kept * words, seen + (1 - kept) * words, value);
         kept = 1 - kept;
       } else {
-        push_level(level, here.tasks, seen + kept * words, value);
+        push_level(at.level, here.tasks, seen + kept * words, value);
       }
       crew.meet();
-      level++;
+      at = {at.level + 1, pulls, after};
     }
-    if (!crew.is_whole()) {
-      if (crew.leads()) tally.of(crew).is_over = 1;
-      tally.come_back(crew);
-    }
-    return level + more;
+    tally.end(crew);
+    return at.level + more;
   }
 };
 

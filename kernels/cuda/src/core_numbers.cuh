@@ -1,7 +1,9 @@
 // core_numbers.cuh: core numbers in one kernel, by peeling: for each k, vertices of k edges go, and
 // those that are left with k edges then (Matula & Beck 1983). Few are peeled by one block alone.
 
-struct CoreCounts { unsigned tasks[3], left[2], peeled[2], least[2], k, round, side, is_over; };
+// Where peeling is: its round, the list of what is left in use, and the next k.
+struct CorePlace { unsigned round, side, k; };
+struct CoreCounts { CorePlace at; unsigned tasks[3], left[2], peeled[2], least[2], is_over; };
 struct CoresState { unsigned arrived[2], is_refused; CoreCounts counts; };
 
 template <unsigned SIDES> struct CoreSearch {
@@ -73,7 +75,7 @@ template <unsigned SIDES> struct CoreSearch {
           some |= found.walks[n];
         }
         if (!__any_sync(FULL, some)) return;
-        // All are on their way before the first is waited for.
+        // All are issued before the first result is used.
         UNROLL for (unsigned n = 0; n < AT_ONCE; n++)
           degree[n] = found.walks[n] ? atomicSub(&degrees[found.vertex[n]], 1u) : FULL;
         UNROLL for (unsigned n = 0; n < AT_ONCE; n++) {
@@ -87,49 +89,32 @@ template <unsigned SIDES> struct CoreSearch {
   }
   // All rounds.
   __device__ void run() {
-    unsigned round = 0, k = 0, side = 0;
+    CorePlace at = {0, 0, 0};
     for (;;) {
       CoreCounts& counted = tally.of(crew);
-      const unsigned count = now(counted.tasks[round % 3]);
-      const unsigned rest = count == 0 ? now(counted.left[side]) : 0;
+      const unsigned count = now(counted.tasks[at.round % 3]);
+      const unsigned rest = count == 0 ? now(counted.left[at.side]) : 0;
       if (count == 0 && rest == 0) break;
-      const unsigned wanted = crew.wanted(count > 0 ? count : rest / 32);
-      if (wanted > crew.blocks) {
-        if (crew.leads()) {
-          counted.round = round;
-          counted.k = k;
-          counted.side = side;
-        }
-        tally.come_back(crew);
-        continue;
-      }
-      if (wanted < crew.blocks && tally.leave(crew, wanted)) {
-        if (now(search->counts.is_over)) return;
-        round = now(search->counts.round);
-        k = now(search->counts.k);
-        side = now(search->counts.side);
-        continue;
-      }
+      const Turn turn = tally.change(crew, crew.wanted(count > 0 ? count : rest / 32), at);
+      if (turn == Turn::END) return;
+      if (turn == Turn::LOOK_AGAIN) continue;
       CoreCounts& counts = tally.of(crew);
-      if (crew.leads()) counts.tasks[(round + 2) % 3] = 0;
+      if (crew.leads()) counts.tasks[(at.round + 2) % 3] = 0;
       if (count > 0) {
-        peel(round, k - 1, count);
+        peel(at.round, at.k - 1, count);
       } else {
-        if (crew.leads()) counts.peeled[1 - side] = 0, counts.least[1 - side] = FULL;
-        choose(round, k, side, rest);
+        if (crew.leads()) counts.peeled[1 - at.side] = 0, counts.least[1 - at.side] = FULL;
+        choose(at.round, at.k, at.side, rest);
         crew.meet();
         // Where none has k edges, none has fewer than the least that was seen.
-        k = now(counts.peeled[side]) ? k + 1 : now(counts.least[side]);
-        if (crew.leads()) counts.left[side] = 0;
-        side = 1 - side;
+        at.k = now(counts.peeled[at.side]) ? at.k + 1 : now(counts.least[at.side]);
+        if (crew.leads()) counts.left[at.side] = 0;
+        at.side = 1 - at.side;
       }
       crew.meet();
-      round++;
+      at.round++;
     }
-    if (!crew.is_whole()) {
-      if (crew.leads()) tally.of(crew).is_over = 1;
-      tally.come_back(crew);
-    }
+    tally.end(crew);
   }
 };
 

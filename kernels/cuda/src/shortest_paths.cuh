@@ -28,10 +28,9 @@ constexpr unsigned SAMPLES = 4096;
 // No sum.
 constexpr SumBits NO_SUM = ~(SumBits)0;
 
-struct PathCounts {
-  SumBits least[2], border;
-  unsigned tasks[3], far[2], round, side, is_over;
-};
+// Where a search is: its round, the far list in use, and the border.
+struct PathPlace { unsigned round, side; SumBits border; };
+struct PathCounts { SumBits least[2]; PathPlace at; unsigned tasks[3], far[2], is_over; };
 struct PathsState { unsigned arrived[2], is_refused; real stride; PathCounts counts; };
 
 template <unsigned SIDES> struct PathSearch {
@@ -120,7 +119,7 @@ template <unsigned SIDES> struct PathSearch {
           some |= found.walks[k];
         }
         if (!__any_sync(FULL, some)) return;
-        // All are on their way before the first is waited for.
+        // All are issued before the first result is used.
         SumBits before[AT_ONCE];
         UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
           found.read(push, k, found.walks[k] && bits[k] < border, found.vertex[k]);
@@ -181,52 +180,34 @@ template <unsigned SIDES> struct PathSearch {
   // All rounds; gives how many there were.
   __device__ unsigned run() {
     const real stride = now(search->stride);
-    SumBits border = bits_of(stride);
-    unsigned round = 0, side = 0;
+    PathPlace at = {0, 0, bits_of(stride)};
     for (;;) {
       PathCounts& counted = tally.of(crew);
-      const unsigned count = now(counted.tasks[round % 3]);
-      const unsigned waiting = count == 0 ? now(counted.far[side]) : 0;
+      const unsigned count = now(counted.tasks[at.round % 3]);
+      const unsigned waiting = count == 0 ? now(counted.far[at.side]) : 0;
       if (count == 0 && waiting == 0) break;
-      const unsigned wanted = crew.wanted(count > 0 ? count : waiting / 32);
-      if (wanted > crew.blocks) {
-        if (crew.leads()) {
-          counted.round = round;
-          counted.border = border;
-          counted.side = side;
-        }
-        tally.come_back(crew);
-        continue;
-      }
-      if (wanted < crew.blocks && tally.leave(crew, wanted)) {
-        if (now(search->counts.is_over)) return round;
-        round = now(search->counts.round);
-        border = now(search->counts.border);
-        side = now(search->counts.side);
-        continue;
-      }
+      const Turn turn = tally.change(crew, crew.wanted(count > 0 ? count : waiting / 32), at);
+      if (turn == Turn::END) return at.round;
+      if (turn == Turn::LOOK_AGAIN) continue;
       PathCounts& counts = tally.of(crew);
-      if (crew.leads()) counts.tasks[(round + 2) % 3] = 0;
+      if (crew.leads()) counts.tasks[(at.round + 2) % 3] = 0;
       if (count > 0) {
-        walk(round, count, side, border);
+        walk(at.round, count, at.side, at.border);
       } else {
-        if (crew.leads()) counts.least[1 - side] = NO_SUM;
-        find_least(waiting, side, border);
+        if (crew.leads()) counts.least[1 - at.side] = NO_SUM;
+        find_least(waiting, at.side, at.border);
         crew.meet();
-        const SumBits least = now(counts.least[side]), before = border;
-        if (least < NO_SUM) border = max(bits_of(sum_of(least) + stride), least + 1);
-        if (crew.leads()) counts.far[side] = 0;
-        divide(round, waiting, side, before, border);
-        side = 1 - side;
+        const SumBits least = now(counts.least[at.side]), before = at.border;
+        if (least < NO_SUM) at.border = max(bits_of(sum_of(least) + stride), least + 1);
+        if (crew.leads()) counts.far[at.side] = 0;
+        divide(at.round, waiting, at.side, before, at.border);
+        at.side = 1 - at.side;
       }
       crew.meet();
-      round++;
+      at.round++;
     }
-    if (!crew.is_whole()) {
-      if (crew.leads()) tally.of(crew).is_over = 1;
-      tally.come_back(crew);
-    }
-    return round;
+    tally.end(crew);
+    return at.round;
   }
 };
 

@@ -78,28 +78,42 @@ struct Crew {
 template <typename T> __device__ __forceinline__ T now(const T& number) {
   return *reinterpret_cast<const volatile T*>(&number);
 }
-// What blocks count together, and what one block counts alone, in its shared memory.
+// What a block does next where the number of blocks that work may change.
+enum class Turn { WORK, LOOK_AGAIN, END };
+// What blocks count together, and what one block counts alone, in its shared memory. `Counts` has
+// `at`, from where all go on that waited, and `is_over`, which ends them.
 template <typename Counts> struct Tally {
   Counts *of_all, *of_one;
   __device__ __forceinline__ Counts& of(const Crew& crew) const {
     return crew.is_alone() && gridDim.x > 1 ? *of_one : *of_all;
   }
-  // Fewer blocks go on, after all have read what they go on from. Whether this one waited until all
-  // work again.
-  __device__ bool leave(Crew& crew, unsigned wanted) const {
+  // Lets as many blocks work as are wanted. All have read, and decided from, the same counts.
+  template <typename At> __device__ Turn change(Crew& crew, unsigned wanted, At& at) const {
+    if (wanted == crew.blocks) return Turn::WORK;
+    if (wanted > crew.blocks) {
+      if (crew.leads()) of(crew).at = at;
+      come_back(crew);
+      return Turn::LOOK_AGAIN;
+    }
     crew.meet();
     if (blockIdx.x >= wanted) {
       crew.blocks = gridDim.x;
       crew.meet();
-      return true;
+      at = of_all->at;
+      return now(of_all->is_over) ? Turn::END : Turn::LOOK_AGAIN;
     }
     crew.blocks = wanted;
-    if (wanted > 1) return false;
+    if (wanted > 1) return Turn::WORK;
     if (threadIdx.x == 0) *of_one = *of_all;
     __syncthreads();
-    return false;
+    return Turn::WORK;
   }
-  // All work again.
+  // Ends the blocks that wait.
+  __device__ void end(Crew& crew) const {
+    if (crew.is_whole()) return;
+    if (crew.leads()) of(crew).is_over = 1;
+    come_back(crew);
+  }
   __device__ void come_back(Crew& crew) const {
     if (crew.is_alone() && threadIdx.x == 0) *of_all = *of_one;
     crew.blocks = gridDim.x;
