@@ -40,6 +40,7 @@ use std::{
     fs::File,
     io::Read,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use serde_json::Value as Json;
@@ -319,7 +320,7 @@ fn file_mistake(file: &Path, what: String, hint: &str) -> Mistake {
         path: file.display().to_string(),
         line: 1,
         column: 1,
-        excerpt: String::new(),
+        excerpt: Arc::default(),
         length: 0,
     };
     place.mistake(MistakeKind::Unreadable, format!("`{}` {what}", file.display()), "").hint(hint)
@@ -404,7 +405,7 @@ fn missing_file_mistake(file: &Path) -> Mistake {
         path: file.display().to_string(),
         line: 1,
         column: 1,
-        excerpt: String::new(),
+        excerpt: Arc::default(),
         length: 0,
     };
     place.mistake(MistakeKind::NotFound, "no such pipeline file", "").hint(hint)
@@ -426,7 +427,7 @@ fn utf8_mistake(file: &Path, bytes: &[u8], at: usize) -> Mistake {
         path: file.display().to_string(),
         line: narrow(lines.len()),
         column: narrow(start.chars().count() + 1),
-        excerpt: format!("{start}{}", String::from_utf8_lossy(&rest)),
+        excerpt: format!("{start}{}", String::from_utf8_lossy(&rest)).into(),
         length: 1,
     };
     let label = format!("expected UTF-8, found the byte 0x{:02x}", bytes[at]);

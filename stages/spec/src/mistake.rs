@@ -3,9 +3,9 @@
 //!
 //! promises  line and column from 1; text from the file is shortened and without control characters
 //! never     decides an exit code (the shell does)
-use std::{error::Error, fmt, ops::Deref};
+use std::{error::Error, fmt, ops::Deref, sync::Arc};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// Most mistakes that are shown.
 pub const SHOWN_MAX: usize = 20;
@@ -49,10 +49,16 @@ pub struct Place {
     pub line: u32,
     /// From 1, in characters.
     pub column: u32,
-    /// The whole line.
-    pub excerpt: String,
+    /// The whole line, shared by all places in it.
+    #[serde(serialize_with = "write_shared")]
+    pub excerpt: Arc<str>,
     /// How many characters are meant; 0: the file as a whole.
     pub length: u32,
+}
+
+/// A shared text as one of its own.
+fn write_shared<S: Serializer>(text: &Arc<str>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(text)
 }
 
 impl Place {
@@ -92,8 +98,9 @@ pub struct Mistake {
     pub line: u32,
     /// From 1, in characters.
     pub column: u32,
-    /// The whole line.
-    pub excerpt: String,
+    /// The whole line, shared by all places in it.
+    #[serde(serialize_with = "write_shared")]
+    pub excerpt: Arc<str>,
     /// How many characters are meant; 0: the file as a whole.
     pub length: u32,
     /// Expected against found, the label at the caret.

@@ -3,7 +3,7 @@
 //! promises  a mistake does not stop the reading, so that all are reported at once; each says what
 //!           to type instead
 //! never     guesses a value: a mistake is reported even where the meaning is likely
-use std::{borrow::Cow, collections::HashSet, path::PathBuf};
+use std::{borrow::Cow, cell::RefCell, collections::HashSet, path::PathBuf, sync::Arc};
 
 use crate::{
     field::{FieldDoc, Shape, join_words},
@@ -93,11 +93,23 @@ pub(crate) struct Entry<'f, 'n> {
     pub node: &'n Node,
 }
 
+/// A line of a source.
+#[derive(Default)]
+struct Line {
+    /// The source, and the line from 1.
+    number: (u32, u32),
+    text: Arc<str>,
+    /// Characters without white space at the end.
+    width: u32,
+}
+
 /// The sources, and the mistakes so far.
 pub(crate) struct Reader<'a> {
     pub sources: Vec<Source<'a>>,
     /// The fields of the file itself, for hints about other levels.
     pub top: &'a [FieldDoc],
+    /// The line of the last place: a list of many entries is on one.
+    last_line: RefCell<Line>,
     mistakes: Vec<(Span, Mistake)>,
     seen: HashSet<Mistake>,
     left_out: usize,
@@ -110,6 +122,7 @@ impl<'a> Reader<'a> {
         Self {
             sources,
             top,
+            last_line: RefCell::default(),
             mistakes: Vec::new(),
             seen: HashSet::new(),
             left_out: 0,
@@ -120,15 +133,19 @@ impl<'a> Reader<'a> {
     /// The place for users.
     pub fn place(&self, span: Span) -> Place {
         let source = &self.sources[(span.source as usize).min(self.sources.len() - 1)];
-        let excerpt = source.lines.get(span.line as usize - 1).copied().unwrap_or("");
-        let room = u32::try_from(excerpt.trim_end().chars().count())
-            .unwrap_or(u32::MAX)
-            .saturating_sub(span.column - 1);
+        let mut last = self.last_line.borrow_mut();
+        let number = (span.source, span.line);
+        if last.number != number {
+            let text = source.lines.get(span.line as usize - 1).copied().unwrap_or("");
+            let width = u32::try_from(text.trim_end().chars().count()).unwrap_or(u32::MAX);
+            *last = Line { number, text: text.into(), width };
+        }
+        let room = last.width.saturating_sub(span.column - 1);
         Place {
             path: source.path.clone(),
             line: span.line,
             column: span.column,
-            excerpt: excerpt.to_string(),
+            excerpt: Arc::clone(&last.text),
             length: span.length.min(room).max(1),
         }
     }
