@@ -2,14 +2,19 @@
 // vertices, or pulled by the vertices that are not yet seen, whichever reads fewer edges
 // (Beamer, Asanovic & Patterson 2012). Few edges are walked by one block alone.
 
+// Edges of one task at most.
+constexpr unsigned LEVEL_PIECE = 64;
 // Pull where the edges of a level are more than one such part of those that are left.
 constexpr unsigned PULL_PART = 14;
 // Push again where a level has fewer vertices than one such part of all.
 constexpr unsigned PUSH_PART = 24;
+// Tasks of a level that one block does alone.
+constexpr unsigned LEVEL_TASKS = 384;
 // Edges that a lane looks at before its warp helps.
 constexpr unsigned OWN_EDGES = 16;
 
-struct BfsLevel { unsigned tasks, vertices; unsigned long long edges; };
+// Tasks and vertices of a level; the vertices that are pushed are not counted, but told to be some.
+struct BfsLevel { unsigned tasks, vertices, is_some; };
 // Levels are counted modulo 3: what is done, what is found, what is empty.
 // Where a search is: its level, the edges that are left, and whether the last level was pulled.
 struct BfsPlace { unsigned level; bool pulls; unsigned long long left; };
@@ -45,11 +50,11 @@ template <unsigned SIDES> __device__ __forceinline__ bool reads_seen(
   return found;
 }
 
-// The smallest and the largest first value.
-__device__ __forceinline__ void find_bounds(
-    const Crew& crew, BfsState* search, const whole* state, unsigned nodes) {
+// The smallest and the largest first value; `sums` has two numbers for each warp.
+__device__ __forceinline__ void find_bounds(const Crew& crew, BfsState* search, const whole* state,
+    unsigned nodes, unsigned long long* sums) {
   whole least = ABOVE, most = BELOW;
-  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
+  UNROLL_4 for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
     least = min(least, state[vertex]);
     most = max(most, state[vertex]);
   }
@@ -57,9 +62,20 @@ __device__ __forceinline__ void find_bounds(
     least = min(least, __shfl_down_sync(FULL, least, distance));
     most = max(most, __shfl_down_sync(FULL, most, distance));
   }
-  if (threadIdx.x % 32 > 0) return;
-  if (least < now(search->least)) atomicMin(&search->least, least);
-  if (most > now(search->most)) atomicMax(&search->most, most);
+  whole* const of_warps = reinterpret_cast<whole*>(sums);
+  const unsigned warps = blockDim.x / 32;
+  if (threadIdx.x % 32 == 0) {
+    of_warps[threadIdx.x / 32] = least;
+    of_warps[warps + threadIdx.x / 32] = most;
+  }
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  for (unsigned warp = 1; warp < warps; warp++) {
+    least = min(least, of_warps[warp]);
+    most = max(most, of_warps[warps + warp]);
+  }
+  atomicMin(&search->least, least);
+  atomicMax(&search->most, most);
 }
 
 template <unsigned SIDES> struct BfsSearch {
@@ -73,17 +89,21 @@ template <unsigned SIDES> struct BfsSearch {
   size_t most_tasks;
   unsigned* seen;
   Tally<BfsCounts> tally;
-  // Sums of a block, in shared memory.
-  unsigned long long* sums;
-  // What this thread found of a level.
-  unsigned vertices, edges;
+  // A sum of a block, in shared memory.
+  unsigned* sum;
 
-  // Lists the edges of what is marked in one bitmap and not in another.
+  // Lists the edges of what is marked in one bitmap and not in another: each lane has a word.
   __device__ void list_marked(
       const unsigned* marked, const unsigned* except, Task* to, unsigned* count) {
-    for (unsigned word = crew.warp(); word < words; word += crew.warps()) {
-      const unsigned bits = marked[word] & ~except[word], lane = threadIdx.x % 32;
-      if (bits) append(to, count, push, bits >> lane & 1, word * 32 + lane);
+    const unsigned warps = crew.warps(), each = min(32u, (words + warps - 1) / warps);
+    for (unsigned first = crew.warp() * each; first < words; first += warps * each) {
+      const unsigned word = first + threadIdx.x % 32;
+      const bool has = threadIdx.x % 32 < each && word < words;
+      unsigned bits = has ? marked[word] & ~except[word] : 0;
+      while (__any_sync(FULL, bits > 0)) {
+        append<LEVEL_PIECE>(to, count, push, bits > 0, word * 32 + __ffs((int)bits) - 1);
+        bits &= bits - 1;
+      }
     }
   }
   // Marks and lists the vertices of the smallest value; others have the largest.
@@ -94,47 +114,37 @@ template <unsigned SIDES> struct BfsSearch {
       const unsigned bits = __ballot_sync(FULL, value == least);
       if (value != least && value != most) search->is_refused = 1;
       if (threadIdx.x % 32 == 0) seen[word] = bits;
-      vertices += value == least;
-      edges += append(tasks, &counts(0)->tasks, push, value == least, vertex);
+      if (bits) counts(0)->is_some = 1;
+      append<LEVEL_PIECE>(tasks, &counts(0)->tasks, push, value == least, vertex);
     }
-    tell(counts(0));
   }
   __device__ BfsLevel* counts(unsigned level) const {
     return &tally.of(crew).levels[level % 3];
   }
-  // Adds what the threads found to a level.
-  __device__ void tell(BfsLevel* level) {
-    const unsigned found = sum_of_warp(vertices), of_warp = sum_of_warp(edges);
-    vertices = edges = 0;
-    if (crew.is_alone()) {
-      // One block finds few: 32 bits are enough, and quicker in shared memory.
-      if (found > 0 && threadIdx.x % 32 == 0) {
-        atomicAdd(&level->vertices, found);
-        atomicAdd(reinterpret_cast<unsigned*>(&level->edges), of_warp);
-      }
-      return;
-    }
-    if (found > 0 && threadIdx.x % 32 == 0) {
-      atomicAdd(reinterpret_cast<unsigned*>(sums), found);
-      atomicAdd(sums + 1, (unsigned long long)of_warp);
-    }
+  // Adds the vertices that all threads of a block found to a level.
+  __device__ void tell(BfsLevel* level, unsigned vertices) {
+    const unsigned found = sum_of_warp(vertices);
+    if (found > 0 && threadIdx.x % 32 == 0) atomicAdd(sum, found);
     __syncthreads();
-    if (threadIdx.x > 0 || sums[0] == 0) return;
-    atomicAdd(&level->vertices, (unsigned)sums[0]);
-    atomicAdd(&level->edges, sums[1]);
-    sums[0] = sums[1] = 0;
+    if (threadIdx.x > 0 || *sum == 0) return;
+    atomicAdd(&level->vertices, *sum);
+    level->is_some = 1;
+    *sum = 0;
   }
   __device__ void push_level(unsigned level, unsigned count, unsigned* marks, whole value) {
     BfsLevel* const next = counts(level + 1);
     Task* const to = tasks + (level + 1) % 2 * most_tasks;
+    bool has_found = false;
     each_task(crew, tasks + level % 2 * most_tasks, count, [](const Task&) {},
       [&](unsigned side, unsigned, unsigned slot, unsigned count) {
         const unsigned* const far = push.far_of(side);
-        Found<SIDES> found;
+        Found<SIDES, LEVEL_PIECE> found;
         bool some = false;
         UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
           found.vertex[k] = k < count ? far[slot + k] : 0;
-          found.walks[k] = k < count && !(marks[found.vertex[k] / 32] >> found.vertex[k] % 32 & 1);
+          const bool is_known =
+            crew.is_whole() && marks[found.vertex[k] / 32] >> found.vertex[k] % 32 & 1;
+          found.walks[k] = k < count && !is_known;
           some |= found.walks[k];
         }
         if (!__any_sync(FULL, some)) return;
@@ -149,14 +159,17 @@ template <unsigned SIDES> struct BfsSearch {
         UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
           found.walks[k] = !(before[k] >> found.vertex[k] % 32 & 1);
           if (found.walks[k]) state[found.vertex[k]] = value;
-          vertices += found.walks[k];
+          has_found |= found.walks[k];
         }
-        edges += found.append(to, &next->tasks);
+        found.append(to, &next->tasks);
       });
-    tell(next);
+    if (has_found) *sum = 1;
+    __syncthreads();
+    if (threadIdx.x == 0 && *sum) next->is_some = 1, *sum = 0;
   }
   __device__ void pull_level(
       unsigned level, const unsigned* before, unsigned* after, whole value) {
+    unsigned vertices = 0;
     for (unsigned word = crew.warp(); word < words; word += crew.warps()) {
       const unsigned vertex = word * 32 + threadIdx.x % 32, old = before[word];
       const bool asks = vertex < nodes && !(old >> threadIdx.x % 32 & 1);
@@ -166,9 +179,8 @@ template <unsigned SIDES> struct BfsSearch {
       if (!found) continue;
       state[vertex] = value;
       vertices++;
-      edges += push.degree(vertex);
     }
-    tell(counts(level + 1));
+    tell(counts(level + 1), vertices);
   }
   // All levels up to the last that may be found; gives how many supersteps would end there.
   __device__ unsigned run(whole least, whole step, unsigned last, unsigned long long left) {
@@ -176,15 +188,18 @@ template <unsigned SIDES> struct BfsSearch {
     BfsPlace at = {0, false, left};
     for (;;) {
       BfsLevel* const counted = counts(at.level);
-      BfsLevel here = {now(counted->tasks), now(counted->vertices), now(counted->edges)};
-      if (here.vertices == 0) break;
+      BfsLevel here = {now(counted->tasks), now(counted->vertices), now(counted->is_some)};
+      if (!here.is_some) break;
       if (at.level == last) {
         more = 1;
         break;
       }
-      const unsigned long long after = at.left - here.edges;
+      // Edges of a task are between 1 and LEVEL_PIECE.
+      const unsigned long long edges = at.pulls ? (unsigned long long)here.vertices * crew.mean
+        : (unsigned long long)here.tasks * min(crew.mean, LEVEL_PIECE / 2);
+      const unsigned long long after = at.left - min(at.left, edges);
       const bool pulls = at.pulls ? here.vertices >= nodes / PUSH_PART
-        : here.tasks > 2 * TEAM_TASKS && here.edges > after / PULL_PART;
+        : here.tasks > 2 * TEAM_TASKS && edges > after / PULL_PART;
       if (at.pulls && !pulls) {
         list_marked(seen + kept * words, seen + (1 - kept) * words,
           tasks + at.level % 2 * most_tasks, &counted->tasks);
@@ -216,18 +231,18 @@ template <unsigned SIDES> __device__ __forceinline__ void find_levels(
     const EdgeLists<SIDES>& push, const EdgeLists<SIDES>& pull, unsigned char* room,
     unsigned long long* sums) {
   BfsState* const search = reinterpret_cast<BfsState*>(room);
-  const size_t most_tasks = count_tasks<SIDES>(nodes, edges);
+  const size_t most_tasks = count_tasks<SIDES, LEVEL_PIECE>(nodes, edges);
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const seen = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
   const unsigned words = (nodes + 31) / 32;
-  BfsSearch<SIDES> bfs = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, words, push,
-    pull,
-    tasks, most_tasks, seen, {&search->counts, reinterpret_cast<BfsCounts*>(sums + 2)}, sums, 0, 0};
-  if (threadIdx.x < 2) sums[threadIdx.x] = 0;
+  const Crew crew(search->arrived, mean_degree<SIDES>(nodes, edges), LEVEL_TASKS);
+  BfsSearch<SIDES> bfs = {crew, search, state, nodes, words, push, pull, tasks, most_tasks, seen,
+    {&search->counts, reinterpret_cast<BfsCounts*>(sums + 1)}, reinterpret_cast<unsigned*>(sums)};
   if (bfs.crew.leads()) search->least = ABOVE, search->most = BELOW;
   bfs.crew.meet();
-  find_bounds(bfs.crew, search, state, nodes);
+  find_bounds(bfs.crew, search, state, nodes, sums);
   bfs.crew.meet();
+  if (threadIdx.x == 0) *bfs.sum = 0;
   const whole least = now(search->least), most = now(search->most);
   const unsigned long long apart = (unsigned long long)most - (unsigned long long)least;
   if (least >= most) {

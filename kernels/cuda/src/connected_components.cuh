@@ -2,8 +2,10 @@
 // by a forest over vertices (Afforest, Sutton, Ben-Nun & Barak 2018): a few edges of each vertex
 // join most of them, then only vertices outside the largest tree walk all of theirs.
 
-// Edges of each vertex that are joined first.
-constexpr unsigned FIRST_EDGES = 2;
+// Edges of one task at most.
+constexpr unsigned COMPONENT_PIECE = 64;
+// Edges of each vertex that are joined after its first.
+constexpr unsigned NEXT_EDGES = 1;
 // Vertices that the largest tree is looked for among.
 constexpr unsigned SAMPLED = 256;
 
@@ -24,13 +26,44 @@ __device__ __forceinline__ void join(unsigned* parents, unsigned one, unsigned o
     second = parent_of(parents, low);
   }
 }
-// Lets each vertex point at its root.
+// Lets each vertex point at its root. What it points at on the way shortens the way of others.
 __device__ __forceinline__ void point_at_roots(
     const Crew& crew, unsigned* parents, unsigned nodes) {
-  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
-    unsigned root = parent_of(parents, vertex);
-    for (unsigned above; (above = parent_of(parents, root)) != root;) root = above;
-    parents[vertex] = root;
+  for (unsigned first = crew.thread(); first < nodes; first += crew.threads() * LOOKS) {
+    unsigned root[LOOKS];
+    UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+      const unsigned vertex = first + look * crew.threads();
+      root[look] = vertex < nodes ? parent_of(parents, vertex) : FULL;
+    }
+    for (bool is_on_way = true; is_on_way;) {
+      is_on_way = false;
+      unsigned above[LOOKS];
+      UNROLL for (unsigned look = 0; look < LOOKS; look++)
+        above[look] = root[look] < FULL ? parent_of(parents, root[look]) : FULL;
+      UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+        if (above[look] == root[look]) continue;
+        parents[first + look * crew.threads()] = root[look] = above[look];
+        is_on_way = true;
+      }
+    }
+  }
+}
+// Plants the forest: each vertex under the other end of its first edge, if that is smaller.
+template <unsigned SIDES> __device__ __forceinline__ void plant(const Crew& crew,
+    const EdgeLists<SIDES>& lists, unsigned* parents, whole* least, unsigned nodes) {
+  for (unsigned first = crew.thread(); first < nodes; first += crew.threads() * LOOKS) {
+    uint2 slots[LOOKS];
+    unsigned other[LOOKS];
+    UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+      const unsigned vertex = first + look * crew.threads();
+      slots[look] = vertex < nodes ? lists.slots[0][vertex] : make_uint2(0, 0);
+    }
+    UNROLL for (unsigned look = 0; look < LOOKS; look++)
+      other[look] = slots[look].y > 0 ? lists.far[0][slots[look].x] : FULL;
+    UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+      const unsigned vertex = first + look * crew.threads();
+      if (vertex < nodes) parents[vertex] = min(vertex, other[look]), least[vertex] = ABOVE;
+    }
   }
 }
 // The root that most of some vertices have, by one block, in shared memory.
@@ -59,16 +92,35 @@ __device__ __forceinline__ void find_least_values(
     Crew& crew, whole* state, const unsigned* parents, whole* least, unsigned nodes) {
   unsigned root = FULL;
   whole value = ABOVE;
-  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
-    const unsigned own = __ldcg(parents + vertex);
-    if (own != root && root != FULL && value < __ldcg(least + root)) atomicMin(least + root, value);
-    value = own == root ? min(value, state[vertex]) : state[vertex];
-    root = own;
+  for (unsigned first = crew.thread(); first < nodes; first += crew.threads() * LOOKS) {
+    unsigned own[LOOKS];
+    whole values[LOOKS];
+    UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+      const unsigned vertex = first + look * crew.threads();
+      own[look] = vertex < nodes ? __ldcg(parents + vertex) : FULL;
+      values[look] = vertex < nodes ? state[vertex] : ABOVE;
+    }
+    UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+      if (own[look] == FULL) continue;
+      if (own[look] != root && root != FULL && value < __ldcg(least + root))
+        atomicMin(least + root, value);
+      value = own[look] == root ? min(value, values[look]) : values[look];
+      root = own[look];
+    }
   }
   if (root != FULL && value < __ldcg(least + root)) atomicMin(least + root, value);
   crew.meet();
-  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads())
-    state[vertex] = __ldcg(least + __ldcg(parents + vertex));
+  for (unsigned first = crew.thread(); first < nodes; first += crew.threads() * LOOKS) {
+    whole values[LOOKS];
+    UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+      const unsigned vertex = first + look * crew.threads();
+      values[look] = vertex < nodes ? __ldcg(least + __ldcg(parents + vertex)) : ABOVE;
+    }
+    UNROLL for (unsigned look = 0; look < LOOKS; look++) {
+      const unsigned vertex = first + look * crew.threads();
+      if (vertex < nodes) state[vertex] = values[look];
+    }
+  }
 }
 
 // Bytes of `room`: `ComponentsState` in HEAD; a value for each vertex; tasks; a parent for each.
@@ -80,15 +132,16 @@ template <unsigned SIDES> __device__ __forceinline__ void find_components(
     if (blockIdx.x == 0 && threadIdx.x == 0) end_loop(loop, 0, DOES_NOT_APPLY);
     return;
   }
-  Crew crew = {search->arrived, 0, 0, gridDim.x};
+  Crew crew = {search->arrived, 1};
   whole* const least = reinterpret_cast<whole*>(room + HEAD);
   Task* const tasks = reinterpret_cast<Task*>(least + ((nodes + 1) & ~1u));
-  const size_t most_tasks = count_tasks<SIDES>(nodes, edges);
+  const size_t most_tasks = count_tasks<SIDES, COMPONENT_PIECE>(nodes, edges);
   unsigned* const parents = reinterpret_cast<unsigned*>(tasks + most_tasks);
-  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads())
-    parents[vertex] = vertex, least[vertex] = ABOVE;
+  plant(crew, lists, parents, least, nodes);
   crew.meet();
-  for (unsigned edge = 0; edge < FIRST_EDGES; edge++) {
+  point_at_roots(crew, parents, nodes);
+  crew.meet();
+  for (unsigned edge = 1; edge <= NEXT_EDGES; edge++) {
     for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
       const uint2 slots = lists.slots[0][vertex];
       if (edge < slots.y) join(parents, vertex, lists.far[0][slots.x + edge]);
@@ -106,7 +159,7 @@ template <unsigned SIDES> __device__ __forceinline__ void find_components(
   for (unsigned first = crew.warp() * 32; first < nodes; first += crew.threads()) {
     const unsigned vertex = first + threadIdx.x % 32;
     const bool is_outside = vertex < nodes && parents[vertex] != largest;
-    append(tasks, &search->tasks, lists, is_outside, vertex);
+    append<COMPONENT_PIECE>(tasks, &search->tasks, lists, is_outside, vertex);
   }
   crew.meet();
   unsigned vertex = 0;

@@ -419,6 +419,8 @@ pub struct ShortcutRoom {
     pub sides: u32,
     /// Lists of tasks, each with room for all edges.
     pub task_lists: u32,
+    /// Edges of a task at most.
+    pub piece: u32,
     /// Bytes of each vertex.
     pub vertex_bytes: u32,
 }

@@ -5,7 +5,7 @@
 //!           edges are walked; nothing is computed where first values or lengths do not meet the
 //!           conditions of an algorithm, which the kernel checks
 //! never     turns to the host before the loop has ended
-//! limits    with tables of slots, 50 to 90 bytes a vertex and up to 1 byte an edge, also where the
+//! limits    with tables of slots, 50 to 90 bytes a vertex and up to 2 bytes an edge, also where the
 //!           loop goes in supersteps; no stop before the end of a loop
 use super::{Argument, Blocks, Kernel, ListPart, THREADS, WalkedLists, device_plan::ShortcutRoom};
 use warploom_ir::{Direction, Input, Number};
@@ -16,9 +16,6 @@ pub const ZERO_BYTES: u64 = 256;
 
 /// Bytes there that are 0 before its tables are made.
 pub const HEAD_BYTES: u64 = 512;
-
-/// Edges of one task at most, as in `worklists.cuh`.
-const PIECE: u64 = 64;
 
 /// Bytes of a task.
 const TASK_BYTES: u64 = 16;
@@ -37,7 +34,7 @@ const CORES: &str = include_str!("core_numbers.cuh");
 
 /// Bytes of the memory of an algorithm, for so many vertices and edges.
 pub(super) fn room_bytes(room: ShortcutRoom, nodes: u64, edges: u64) -> u64 {
-    let tasks = u64::from(room.sides) * (nodes + edges / PIECE);
+    let tasks = u64::from(room.sides) * (nodes + edges / u64::from(room.piece));
     let of_vertices = (nodes + 64) * u64::from(room.vertex_bytes);
     HEAD_BYTES + u64::from(room.task_lists) * tasks * TASK_BYTES + of_vertices
 }
@@ -135,13 +132,14 @@ impl<'a> Shortcut<'a> {
     }
 
     fn room(&self) -> ShortcutRoom {
-        let (task_lists, vertex_bytes) = match self.algorithm {
-            Algorithm::Levels(_) => (2, 1),
-            Algorithm::Paths(_) => (2, 13),
-            Algorithm::Components => (1, 12),
-            Algorithm::Cores => (2, 12),
+        // Edges of one task at most, as in the kernels.
+        let (task_lists, piece, vertex_bytes) = match self.algorithm {
+            Algorithm::Levels(_) => (2, 64, 1),
+            Algorithm::Paths(_) => (2, 16, 13),
+            Algorithm::Components => (1, 64, 12),
+            Algorithm::Cores => (2, 32, 12),
         };
-        ShortcutRoom { sides: self.sides(), task_lists, vertex_bytes }
+        ShortcutRoom { sides: self.sides(), task_lists, piece, vertex_bytes }
     }
 
     /// Directions whose slots it reads, and those whose other ends.
@@ -210,7 +208,7 @@ impl<'a> Shortcut<'a> {
 
     fn source(&self) -> String {
         let (push, pull) = (push_directions(self.direction), pull_directions(self.direction));
-        let sides = self.sides();
+        let ShortcutRoom { sides, piece, .. } = self.room();
         let is_pulling = matches!(self.algorithm, Algorithm::Levels(_));
         let declared: Vec<String> = self.parameters().into_iter().map(|(text, _)| text).collect();
         let (lists, call) = match &self.algorithm {
@@ -255,7 +253,7 @@ impl<'a> Shortcut<'a> {
             "\nextern \"C\" __global__ void __launch_bounds__({CREW_THREADS}, 1) {}(\n    {}) \
              {{\nextern __shared__ unsigned long long shared_room[];\nunsigned long long* const \
              shared_words = reinterpret_cast<unsigned long long*>(shared_room);\nif \
-             (count_tasks<{sides}>(nodes, edges) > MOST_TASKS) {{\nif (blockIdx.x == 0 && \
+             (count_tasks<{sides}, {piece}>(nodes, edges) > MOST_TASKS) {{\nif (blockIdx.x == 0 && \
              threadIdx.x == 0) end_loop(loop, 0, DOES_NOT_APPLY);\nreturn;\n}}\n\
              {}{lists}{call}\n}}\n",
             self.name(),

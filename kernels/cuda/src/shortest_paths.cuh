@@ -3,6 +3,8 @@
 // (delta-stepping, Meyer & Sanders 2003; near and far lists, Davidson et al. 2014). Sums that are
 // not negative compare as their bits do.
 
+// Edges of one task at most.
+constexpr unsigned PATH_PIECE = 16;
 template <unsigned BYTES> struct BitsOf;
 template <> struct BitsOf<4> { typedef unsigned type; };
 template <> struct BitsOf<8> { typedef unsigned long long type; };
@@ -84,7 +86,7 @@ template <unsigned SIDES> struct PathSearch {
       if (is_negative(sum)) search->is_refused = 1;
       if (vertex < nodes) listed[vertex] = 0;
       if (threadIdx.x % 32 == 0) is_far[first / 32] = 0;
-      append(tasks, &search->counts.tasks[0], push, sum < (real)INFINITE, vertex);
+      append<PATH_PIECE>(tasks, &search->counts.tasks[0], push, sum < (real)INFINITE, vertex);
     }
   }
   // Whether some length is negative.
@@ -107,7 +109,7 @@ template <unsigned SIDES> struct PathSearch {
         const unsigned* const ends = push.far_of(of_side);
         const real* const length = SIDES > 1 && of_side ? lengths[SIDES - 1] : lengths[0];
         SumBits* const best = reinterpret_cast<SumBits*>(state);
-        Found<SIDES> found;
+        Found<SIDES, PATH_PIECE> found;
         SumBits bits[AT_ONCE];
         bool some = false;
         UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
@@ -115,7 +117,8 @@ template <unsigned SIDES> struct PathSearch {
           bits[k] = k < count ? bits_of(from + (length ? length[slot + k] : same)) : NO_SUM;
         }
         UNROLL for (unsigned k = 0; k < AT_ONCE; k++) {
-          found.walks[k] = k < count && bits[k] < now(best[found.vertex[k]]);
+          found.walks[k] =
+            k < count && (!crew.is_whole() || bits[k] < now(best[found.vertex[k]]));
           some |= found.walks[k];
         }
         if (!__any_sync(FULL, some)) return;
@@ -170,8 +173,8 @@ template <unsigned SIDES> struct PathSearch {
       const SumBits bits = at < count ? bits_of(now(state[vertex])) : 0;
       const bool stays = bits >= border && at < count, enters = bits >= before && !stays;
       if (at < count && !stays) atomicAnd(&is_far[vertex / 32], ~(1u << vertex % 32));
-      append(tasks + (round + 1) % 2 * most_tasks, &counts.tasks[(round + 1) % 3], push, enters,
-        vertex);
+      append<PATH_PIECE>(tasks + (round + 1) % 2 * most_tasks, &counts.tasks[(round + 1) % 3],
+        push, enters, vertex);
       if (!__any_sync(FULL, stays)) continue;
       const unsigned place = next_places(&counts.far[1 - side], stays);
       if (stays) kept[place] = vertex;
@@ -216,10 +219,10 @@ template <unsigned SIDES> __device__ __forceinline__ void find_paths(
     LoopState* loop, real* state, unsigned nodes, unsigned edges, const EdgeLists<SIDES>& push,
     const real* const (&lengths)[SIDES], real same, unsigned char* room, double* sums) {
   PathsState* const search = reinterpret_cast<PathsState*>(room);
-  const size_t most_tasks = count_tasks<SIDES>(nodes, edges);
+  const size_t most_tasks = count_tasks<SIDES, PATH_PIECE>(nodes, edges);
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const lists = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
-  PathSearch<SIDES> paths = {{search->arrived, 0, 0, gridDim.x}, search, state, nodes, push, {},
+  PathSearch<SIDES> paths = {{search->arrived, mean_degree<SIDES>(nodes, edges)}, search, state, nodes, push, {},
     same,
     tasks, most_tasks, lists, {&search->counts, reinterpret_cast<PathCounts*>(sums)},
     lists + 2 * (size_t)nodes, lists + 3 * (size_t)nodes};

@@ -2,18 +2,24 @@
 // walk, which all warps share evenly.
 
 // Edges of one task at most.
-constexpr unsigned PIECE = 64;
 // Edges that a lane visits at once.
 constexpr unsigned AT_ONCE = 2;
-// Up to so many tasks are done by one block alone, and up to so many by a team of blocks.
-constexpr unsigned FEW_TASKS = 192, TEAM_TASKS = 4096, TEAM = 32;
+// Vertices that a lane looks at together: their loads are issued before the first is used.
+constexpr unsigned LOOKS = 4;
+// Up to so many tasks are done by one block alone, and up to so many by a team of blocks; fewer
+// where a vertex has many edges: about as many edges then.
+constexpr unsigned FEW_TASKS = 192, FEW_EDGES = 1024;
+constexpr unsigned TEAM_TASKS = 4096, TEAM_EDGES = 16384, TEAM = 32;
+// Tasks of a vertex that its lane writes by itself.
+constexpr unsigned OWN_TASKS = 2;
 // What is in the first bytes of the memory of an algorithm is 0 when it starts; what is behind them
 // stays.
 constexpr unsigned KEPT = 256, HEAD = 512;
 // Ends of `LoopState` besides those of supersteps.
 constexpr unsigned MET = 1, DOES_NOT_APPLY = 3;
 
-// Some edges of a vertex, of one of its lists.
+// Some edges of a vertex, of one of its lists: at most a piece. Each algorithm has its own size of
+// pieces: small ones share work more evenly, large ones are fewer to list.
 struct alignas(16) Task { unsigned start, size, side, vertex; };
 // The edges of each vertex, in one list or two: first slot and number of slots, and the other ends.
 template <unsigned SIDES> struct EdgeLists {
@@ -36,6 +42,13 @@ struct Crew {
   unsigned* arrived;
   unsigned awaited, awaited_of_team;
   unsigned blocks;
+  // Edges of a vertex; tasks that one block does alone, and those that a team does.
+  unsigned mean, few_tasks, team_tasks;
+  // All blocks, for vertices of so many edges.
+  __device__ Crew(unsigned* barriers, unsigned edges, unsigned few = FEW_TASKS)
+      : arrived(barriers), awaited(0), awaited_of_team(0), blocks(gridDim.x), mean(max(edges, 1u)),
+        few_tasks(min(few, FEW_EDGES / mean)),
+        team_tasks(min(TEAM_TASKS, TEAM_EDGES / mean)) {}
   __device__ __forceinline__ bool leads() const { return blockIdx.x == 0 && threadIdx.x == 0; }
   __device__ __forceinline__ bool is_alone() const { return blocks == 1; }
   __device__ __forceinline__ bool is_whole() const { return blocks == gridDim.x; }
@@ -49,8 +62,8 @@ struct Crew {
   // Blocks for so many tasks. Twice as many tasks let more blocks work than let fewer work.
   __device__ __forceinline__ unsigned wanted(unsigned tasks) const {
     const unsigned team = min(TEAM, gridDim.x / 2);
-    if (tasks <= FEW_TASKS * (is_alone() ? 2 : 1)) return 1;
-    if (tasks <= TEAM_TASKS * (is_whole() ? 1 : 2) && team > 1) return team;
+    if (tasks <= few_tasks * (is_alone() ? 2 : 1)) return 1;
+    if (tasks <= team_tasks * (is_whole() ? 1 : 2) && team > 1) return team;
     return gridDim.x;
   }
   // A barrier: what was written before it is read after it.
@@ -147,7 +160,7 @@ __device__ __forceinline__ unsigned next_places(unsigned* count, bool has) {
 
 // Vertices that each lane found at once, and where their edges are: that is read before it is known
 // whether they are to be walked.
-template <unsigned SIDES, unsigned MOST = AT_ONCE> struct Found {
+template <unsigned SIDES, unsigned PIECE, unsigned MOST = AT_ONCE> struct Found {
   unsigned vertex[MOST];
   uint2 slots[MOST][SIDES];
   bool walks[MOST];
@@ -170,21 +183,43 @@ template <unsigned SIDES, unsigned MOST = AT_ONCE> struct Found {
     unsigned place = 0;
     if (threadIdx.x % 32 == 31 && end > 0) place = atomicAdd(count, end);
     place = __shfl_sync(FULL, place, 31) + end - pieces;
+    const bool has_many = __any_sync(FULL, pieces > MOST * OWN_TASKS);
     UNROLL for (unsigned number = 0; number < MOST; number++)
       UNROLL for (unsigned side = 0; side < SIDES; side++) {
-        const unsigned start = slots[number][side].x;
-        const unsigned size = walks[number] ? slots[number][side].y : 0;
-        for (unsigned done = 0; done < size; done += PIECE)
-          tasks[place++] = {start + done, min(PIECE, size - done), side, vertex[number]};
+        const uint2 of = walks[number] ? slots[number][side] : make_uint2(0, 0);
+        if (has_many) write_together(tasks, place, of, side, vertex[number]);
+        else write(tasks, place, of, side, vertex[number]);
+        place += (of.y + PIECE - 1) / PIECE;
       }
     return edges;
   }
+  // Writes the tasks of a vertex of each lane.
+  static __device__ __forceinline__ void write(
+      Task* tasks, unsigned place, uint2 of, unsigned side, unsigned vertex) {
+    for (unsigned done = 0; done < of.y; done += PIECE)
+      tasks[place++] = {of.x + done, min(PIECE, of.y - done), side, vertex};
+  }
+  // The same where a vertex may have many: all lanes write those of one after another.
+  static __device__ void write_together(
+      Task* tasks, unsigned place, uint2 of, unsigned side, unsigned vertex) {
+    unsigned owners = __ballot_sync(FULL, of.y > OWN_TASKS * PIECE);
+    if (of.y <= OWN_TASKS * PIECE) write(tasks, place, of, side, vertex);
+    for (; owners; owners &= owners - 1) {
+      const unsigned owner = __ffs((int)owners) - 1, to = __shfl_sync(FULL, place, owner);
+      const uint2 all = {__shfl_sync(FULL, of.x, owner), __shfl_sync(FULL, of.y, owner)};
+      const unsigned whose = __shfl_sync(FULL, vertex, owner);
+      for (unsigned piece = threadIdx.x % 32; piece * PIECE < all.y; piece += 32) {
+        const unsigned done = piece * PIECE;
+        tasks[to + piece] = {all.x + done, min(PIECE, all.y - done), side, whose};
+      }
+    }
+  }
 };
 // The same for one vertex of each lane, if it has one.
-template <unsigned SIDES> __device__ __forceinline__ unsigned append(
+template <unsigned PIECE, unsigned SIDES> __device__ __forceinline__ unsigned append(
     Task* tasks, unsigned* count, const EdgeLists<SIDES>& lists, bool has, unsigned vertex) {
   if (!__any_sync(FULL, has)) return 0;
-  Found<SIDES, 1> found;
+  Found<SIDES, PIECE, 1> found;
   found.read(lists, 0, has, vertex);
   found.walks[0] = has;
   return found.append(tasks, count);
@@ -227,9 +262,14 @@ template <typename Begin, typename Visit> __device__ __forceinline__ void each_t
 }
 
 // Tasks of all edges. Of many more than ids have, loops over them would not end.
-template <unsigned SIDES>
+template <unsigned SIDES, unsigned PIECE>
 __device__ __forceinline__ size_t count_tasks(unsigned nodes, unsigned edges) {
   return (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
+}
+// Edges of a vertex.
+template <unsigned SIDES>
+__device__ __forceinline__ unsigned mean_degree(unsigned nodes, unsigned edges) {
+  return (unsigned)((size_t)SIDES * edges / max(nodes, 1u));
 }
 constexpr size_t MOST_TASKS = (1ull << 32) - (1u << 24);
 // The end of a loop, written by one thread.
