@@ -51,16 +51,13 @@ pub(super) fn emit_in_flight_constants(in_flight: usize) -> String {
     format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
 }
 
-/// Assigns an item to each lane group, and a share of its edges; with or without rows that several
-/// blocks share. Most blocks have short rows only: they take the first branch.
-pub(super) fn emit_item_assignment(with_hubs: bool) -> String {
-    format!(
-        "{}{EDGES}",
-        emit_item_lookup(
-            with_hubs,
-            "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group"
-        )
-    )
+/// Assigns an item to each lane group, and a share of its edges: in turn, or one after another.
+/// With or without rows that several blocks share. Most blocks have short rows only: they take the
+/// first branch.
+pub(super) fn emit_item_assignment(with_hubs: bool, in_turn: bool) -> String {
+    let short = "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group";
+    let share = if in_turn { SHARE_IN_TURN } else { SHARE_OF_NEIGHBOURS };
+    format!("{}{SLOTS}{share}{WRITES}", emit_item_lookup(with_hubs, short))
 }
 
 /// Assigns an item to each lane group. `short` is the expression for the index among short rows.
@@ -95,15 +92,22 @@ tier = 1, end_of_tier = @BEFORE@block_items + warp_items, item = @BEFORE@block_i
 const bool live = item < end_of_tier;
 item = live ? item : 0;
 ";
-const EDGES: &str =
+const SLOTS: &str =
     "[[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-unsigned from = begin, stop = end;
+";
+const SHARE_OF_NEIGHBOURS: &str = "unsigned from = begin, stop = end;
 if (tier > 0) {
 const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
 from = min(end, begin + mine * share);
 stop = min(end, from + share);
 }
-const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
+";
+// Neighbouring lanes read neighbouring slots.
+const SHARE_IN_TURN: &str =
+    "const unsigned from = min(end, begin + mine), stop = end, step = shares;
+";
+const WRITES: &str =
+    "const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
 after_others();
 ";
 
@@ -145,6 +149,11 @@ fn emit_lists(lowering: &WalkLowering, reads: &Reads) -> ListText {
     let named = |at: usize| lowering.numbers(at).name();
     let mut texts = ListText::default();
     let of_edges = lowering.streams.iter().position(|stream| *stream == Stream::Edge);
+    let (slot, next_slot) = if lowering.lanes.share_in_turn() {
+        ("from + i * step", "at + (CHUNK + i) * step")
+    } else {
+        ("from + i * L + part", "at + CHUNK + i * L + part")
+    };
     let mut listed: BTreeSet<usize> =
         (0..lowering.streams.len()).filter(|at| of_all(*at) || of_lane(*at)).collect();
     if listed.iter().any(|at| matches!(lowering.streams[*at], Stream::Kept(..))) {
@@ -166,13 +175,13 @@ fn emit_lists(lowering: &WalkLowering, reads: &Reads) -> ListText {
         }
         let _infallible = writeln!(
             first,
-            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = from + i \
-             * L + part; held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+            "{of} held_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = {slot}; \
+             held_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
         let _infallible = writeln!(
             next,
-            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = at + \
-             CHUNK + i * L + part; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
+            "{of} next_{at}[J]; UNROLL for (int i = 0; i < J; i++) {{ const unsigned p = \
+             {next_slot}; next_{at}[i] = p < stop ? __ldcs({list} + p) : 0; }}"
         );
         let _infallible =
             writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
@@ -202,8 +211,11 @@ pub(super) fn emit_edge_loop(
     let loads_of = if load.is_mixed() { LoadsOf::AllEdges } else { LoadsOf::PresentEdges };
     let reads = pass.reads(loads_of);
     let ListText { first, next, turn, drawn, mut shared } = emit_lists(lowering, &reads);
+    let in_turn = lowering.lanes.share_in_turn();
+    let slot = |edge: &str| if in_turn { format!("({edge}) * step") } else { edge.to_owned() };
     if reads.contains(&Source::LaneEdge) {
-        shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
+        let mine = slot("s + part % B");
+        shared.insert_str(0, &format!("const bool here_mine = ALL || at + {mine} < stop;\n"));
     }
     // Counts the edges already processed, where the first edges of a row have no sum to be added
     // to.
@@ -219,21 +231,25 @@ pub(super) fn emit_edge_loop(
 {none_yet}{first}auto edges = [&](auto all) {{
 constexpr bool ALL = decltype(all)::value;
 {next}{drawn}{turns} for (int s = 0; s < CHUNK; s += B) {{
-if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-{begun}bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+if (!ALL && s > 0 && !__any_sync(FULL, at + {} < stop)) break;
+{begun}bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + {} < stop;
 {shared}{}{}UNROLL for (int k = 0; k < B; k++) {{
 const bool here = ALL || here_[k];
 {}}}
 }}
-{turn}{counted}at = min(stop, at + CHUNK);
+{turn}{counted}at = min(stop, at + {});
 }};
-while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
+while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, {})) edges(Yes()); else edges(No()); }}
 {}}}
 ",
         pass.places.text(),
+        slot("s"),
+        slot("s + k"),
         pass.loads.text_with(loads_of),
         pass.first.text_with(loads_of),
         pass.work.text(),
+        slot("CHUNK"),
+        if in_turn { "at + (CHUNK - 1) * step < stop" } else { "stop - at >= CHUNK" },
         pass.end.text()
     )
 }
@@ -290,13 +306,24 @@ pub(super) fn emit_group_merge(lowering: &WalkLowering, number: usize) -> String
 /// Merges one sum over the groups of a warp, then over the warps of a block.
 fn emit_sum_merge(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
     let of = super::operators::register(sum.kind());
-    let in_warp = sum.for_each(|at| {
-        let joined = sum.join_part("from_lane(own_part, g * L + part)");
-        format!(
-            "{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = \
-             1; g < PER_WARP; g++) {at} = {joined}; }}"
-        )
-    });
+    let in_warp = if lowering.lanes.share_in_turn() {
+        // Neighbours first: all lanes end with the same sum.
+        sum.for_each(|at| {
+            let joined = sum.join_part("from_lane(own_part, lane ^ apart)");
+            format!(
+                "UNROLL for (int apart = 1; apart < 32; apart *= 2) {{ const {of} own_part = {at}; \
+                 {at} = {joined}; }}"
+            )
+        })
+    } else {
+        sum.for_each(|at| {
+            let joined = sum.join_part("from_lane(own_part, g * L + part)");
+            format!(
+                "{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int \
+                 g = 1; g < PER_WARP; g++) {at} = {joined}; }}"
+            )
+        })
+    };
     let elements = sum.elements(&lowering.lanes);
     let tell = sum
         .for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));

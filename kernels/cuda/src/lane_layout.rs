@@ -113,6 +113,12 @@ impl Lanes {
         }
     }
 
+    /// Whether lanes that share a row take its edges in turn: then lanes that have a row to
+    /// themselves read neighbouring slots together.
+    pub fn share_in_turn(&self) -> bool {
+        self.lanes == 1
+    }
+
     /// Whether some lanes have no place.
     pub fn has_tail(&self) -> bool {
         self.slice() * self.slices != self.places

@@ -229,6 +229,9 @@ fn emit_groups_body(
     body.push_str(&emit_row_context(&row_reads(lowering)));
     body.push_str(&lowering.rows[0].text());
     pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.emit_opening())));
+    if lowering.lanes.share_in_turn() {
+        body.push_str("constexpr unsigned step = 1;\n");
+    }
     body.push_str(&emit_edge_loop(lowering, 1, load));
     body.push_str(&format!(
         "__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {}];\n",

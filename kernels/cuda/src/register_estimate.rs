@@ -109,6 +109,9 @@ impl RegisterEstimate {
         if self.is_scored() {
             return tuning::head_edges();
         }
+        if self.lanes == 1 && self.is_plain() {
+            return tuning::lane_edges();
+        }
         let most = match self.loaded {
             // Several sums keep a group busy with four.
             few if few <= tuning::eight_edge_registers()

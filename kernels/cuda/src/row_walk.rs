@@ -491,7 +491,7 @@ fn emit_edge_kernel(body: &EdgeWalkBody) -> String {
     let EdgeWalkBody { lowering, stores, tail, loads, cut } = body;
     let mut text = emit_opening(&lowering.lanes);
     text.push_str(&emit_in_flight_constants(cut.in_flight as usize));
-    text.push_str(&emit_item_assignment(cut.hub_blocks > 0));
+    text.push_str(&emit_item_assignment(cut.hub_blocks > 0, lowering.lanes.share_in_turn()));
     text.push_str(&emit_row_context(&Statements::concat(&lowering.rows).reads()));
     for (number, pass) in lowering.passes.iter().enumerate() {
         if number > 0 {

@@ -235,7 +235,7 @@ impl KernelBody for EntryBody {
             "{}constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
                 (!writes) return;\n{}",
             emit_opening(lanes),
-            emit_item_assignment(false),
+            emit_item_assignment(false, false),
             ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string()),
             store.text()
         )

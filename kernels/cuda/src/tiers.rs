@@ -98,7 +98,10 @@ fn thresholds(rows: usize, edges: usize, cut: Cut, processors: u32) -> [u32; 2] 
         }
     };
     let (in_flight, most) = (u64::from(cut.in_flight), tuning::block_row_edges());
-    let warp = share(groups).clamp(2 * in_flight, tuning::warp_row_edges().max(2 * in_flight));
+    // A lane alone reads its list by itself; a warp reads neighbouring slots together.
+    let most_of_group =
+        if cut.groups_of_warp == 32 { tuning::lane_row_edges() } else { tuning::warp_row_edges() };
+    let warp = share(groups).clamp(2 * in_flight, most_of_group.max(2 * in_flight));
     if cut.groups_of_warp == 1 {
         let block = share(warps).clamp(warp, most.max(warp));
         return [block, block].map(|edges| edges as u32);

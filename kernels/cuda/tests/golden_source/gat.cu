@@ -405,12 +405,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real axis_48_15; axis_48_15 = __ldg(b_axis_48 + v + 0);
@@ -423,17 +418,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
     const real* place_24 = b_product_40 + c[0]; keep(place_24);
     unsigned at = from;
     unsigned behind = 0;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
         const bool begun = behind + s > 0;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_44_14[B];
@@ -474,14 +469,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
       behind += CHUNK;
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     real alone_reduce_54_1; alone_reduce_54_1 = reduce_54_1;
-    { const real own_part = reduce_54_1; reduce_54_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_54_1 = most(reduce_54_1, from_lane(own_part, g * L + part)); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_54_1; reduce_54_1 = most(reduce_54_1, from_lane(own_part, lane ^ apart)); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_54_1; }
@@ -491,7 +486,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
     }
     alone_reduce_54_1 = grown(alone_reduce_54_1, reduce_54_1);
     reduce_60_4 = reduce_60_4 * alone_reduce_54_1;
-    { const real own_part = reduce_60_4; reduce_60_4 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_60_4 = reduce_60_4 + from_lane(own_part, g * L + part); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_60_4; reduce_60_4 = reduce_60_4 + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_60_4; }
@@ -500,7 +495,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
       __syncthreads();
     }
     EACH reduce_66_7[q][j] = reduce_66_7[q][j] * alone_reduce_54_1;
-    EACH { const real own_part = reduce_66_7[q][j]; reduce_66_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_66_7[q][j] = reduce_66_7[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_66_7[q][j]; reduce_66_7[q][j] = reduce_66_7[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_66_7[q][j]; }
@@ -509,7 +504,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
       __syncthreads();
     }
     EACH reduce_93_12[q][j] = reduce_93_12[q][j] * alone_reduce_54_1;
-    EACH { const real own_part = reduce_93_12[q][j]; reduce_93_12[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_93_12[q][j] = reduce_93_12[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_93_12[q][j]; reduce_93_12[q][j] = reduce_93_12[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_93_12[q][j]; }
@@ -518,7 +513,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
       __syncthreads();
     }
     reduce_97_13 = reduce_97_13 * alone_reduce_54_1;
-    { const real own_part = reduce_97_13; reduce_97_13 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_97_13 = reduce_97_13 + from_lane(own_part, g * L + part); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_97_13; reduce_97_13 = reduce_97_13 + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_97_13; }
@@ -854,12 +849,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_11
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real slope_of_right_99_8; slope_of_right_99_8 = __ldg(b_slope_20_of_20_right_99 + v + 0);
@@ -871,16 +861,16 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_11
   real reduce_85_7[Q][V]; EACH reduce_85_7[q][j] = 0;
   {
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real axis_48_16[B];
@@ -913,13 +903,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_11
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_103_1[q][j]; reduce_103_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_103_1[q][j] = reduce_103_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_103_1[q][j]; reduce_103_1[q][j] = reduce_103_1[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_103_1[q][j]; }
@@ -927,7 +917,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_11
       EACH { reduce_103_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_103_1[q][j] = reduce_103_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    { const real own_part = reduce_107_5; reduce_107_5 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_107_5 = reduce_107_5 + from_lane(own_part, g * L + part); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_107_5; reduce_107_5 = reduce_107_5 + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_107_5; }
@@ -935,7 +925,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_11
       { reduce_107_5 = told[(0 * L + part) * 1 + 0]; for (int w = 1; w < WARPS; w++) reduce_107_5 = reduce_107_5 + told[(w * L + part) * 1 + 0]; }
       __syncthreads();
     }
-    EACH { const real own_part = reduce_85_7[q][j]; reduce_85_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_85_7[q][j] = reduce_85_7[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_85_7[q][j]; reduce_85_7[q][j] = reduce_85_7[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_85_7[q][j]; }

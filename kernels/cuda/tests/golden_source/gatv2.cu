@@ -441,12 +441,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real add_49_14[Q][V]; EACH_Q load<V>(add_49_14[q], b_add_49 + (offset_t)v * 4 + c[q]);
@@ -458,17 +453,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
     const real* place_12 = b_add_44 + c[0]; keep(place_12);
     unsigned at = from;
     unsigned behind = 0;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
         const bool begun = behind + s > 0;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real add_44_13[B][Q][V];
@@ -502,14 +497,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
       behind += CHUNK;
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     real alone_reduce_59_1; alone_reduce_59_1 = reduce_59_1;
-    { const real own_part = reduce_59_1; reduce_59_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_59_1 = most(reduce_59_1, from_lane(own_part, g * L + part)); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_59_1; reduce_59_1 = most(reduce_59_1, from_lane(own_part, lane ^ apart)); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_59_1; }
@@ -519,7 +514,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
     }
     alone_reduce_59_1 = grown(alone_reduce_59_1, reduce_59_1);
     reduce_65_4 = reduce_65_4 * alone_reduce_59_1;
-    { const real own_part = reduce_65_4; reduce_65_4 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_65_4 = reduce_65_4 + from_lane(own_part, g * L + part); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_65_4; reduce_65_4 = reduce_65_4 + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_65_4; }
@@ -528,7 +523,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
       __syncthreads();
     }
     EACH reduce_70_7[q][j] = reduce_70_7[q][j] * alone_reduce_59_1;
-    EACH { const real own_part = reduce_70_7[q][j]; reduce_70_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_70_7[q][j] = reduce_70_7[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_70_7[q][j]; reduce_70_7[q][j] = reduce_70_7[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_70_7[q][j]; }
@@ -812,12 +807,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
@@ -836,16 +826,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
   {
     const real* place_9 = b_add_44 + c[0]; keep(place_9);
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real add_44_10[B][Q][V];
@@ -876,13 +866,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_right_101_8[q][j]; slope_of_right_101_8[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = slope_of_right_101_8[q][j]; slope_of_right_101_8[q][j] = slope_of_right_101_8[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_right_101_8[q][j]; }
@@ -1083,12 +1073,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_105(const
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real add_44_3[Q][V]; EACH_Q load<V>(add_44_3[q], b_add_44 + (offset_t)v * 4 + c[q]);
@@ -1096,16 +1081,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_105(const
   real slope_of_left_105_1[Q][V]; EACH slope_of_left_105_1[q][j] = 0;
   {
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real divide_81_2[B][Q][V];
@@ -1145,13 +1130,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_105(const
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_left_105_1[q][j]; slope_of_left_105_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_left_105_1[q][j] = slope_of_left_105_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = slope_of_left_105_1[q][j]; slope_of_left_105_1[q][j] = slope_of_left_105_1[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_left_105_1[q][j]; }

@@ -498,12 +498,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real add_52_9[Q][V]; EACH_Q load<V>(add_52_9[q], b_add_52 + (offset_t)v * 4 + c[q]);
@@ -515,17 +510,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
     const real* place_21 = b_add_62 + c[0]; keep(place_21);
     unsigned at = from;
     unsigned behind = 0;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
         const bool begun = behind + s > 0;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real add_57_11[B][Q][V];
@@ -560,14 +555,14 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
       behind += CHUNK;
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
     real alone_reduce_72_1; alone_reduce_72_1 = reduce_72_1;
-    { const real own_part = reduce_72_1; reduce_72_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_72_1 = most(reduce_72_1, from_lane(own_part, g * L + part)); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_72_1; reduce_72_1 = most(reduce_72_1, from_lane(own_part, lane ^ apart)); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_72_1; }
@@ -577,7 +572,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
     }
     alone_reduce_72_1 = grown(alone_reduce_72_1, reduce_72_1);
     reduce_78_4 = reduce_78_4 * alone_reduce_72_1;
-    { const real own_part = reduce_78_4; reduce_78_4 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_78_4 = reduce_78_4 + from_lane(own_part, g * L + part); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_78_4; reduce_78_4 = reduce_78_4 + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_78_4; }
@@ -586,7 +581,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
       __syncthreads();
     }
     EACH reduce_83_7[q][j] = reduce_83_7[q][j] * alone_reduce_72_1;
-    EACH { const real own_part = reduce_83_7[q][j]; reduce_83_7[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_83_7[q][j] = reduce_83_7[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_83_7[q][j]; reduce_83_7[q][j] = reduce_83_7[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_83_7[q][j]; }
@@ -937,12 +932,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k15_slope_of_que
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real slope_result_1[Q][V]; EACH_Q load<V>(slope_result_1[q], b_slope_result + (offset_t)v * 4 + c[q]);
@@ -961,16 +951,16 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k15_slope_of_que
     const real* place_9 = b_add_62 + c[0]; keep(place_9);
     const real* place_16 = b_add_57 + c[0]; keep(place_16);
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real add_62_10[B][Q][V];
@@ -1000,13 +990,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k15_slope_of_que
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_query_113_8[q][j]; slope_of_query_113_8[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = slope_of_query_113_8[q][j]; slope_of_query_113_8[q][j] = slope_of_query_113_8[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_query_113_8[q][j]; }
@@ -1235,12 +1225,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const 
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real add_57_5[Q][V]; EACH_Q load<V>(add_57_5[q], b_add_57 + (offset_t)v * 4 + c[q]);
@@ -1249,16 +1234,16 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const 
   real slope_of_key_119_2[Q][V]; EACH slope_of_key_119_2[q][j] = 0;
   {
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_edge + p) : 0; }
       unsigned held_2[J]; UNROLL for (int i = 0; i < J; i++) held_2[i] = training ? kept_columns<1>(held_1[i], clock->epoch, 3u, seed, 19661u) : 0;
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned stream_2[B]; UNROLL for (int k = 0; k < B; k++) stream_2[k] = __shfl_sync(FULL, held_2[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real divide_98_3[B][Q][V];
@@ -1295,13 +1280,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const 
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = slope_of_value_116_1[q][j]; slope_of_value_116_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_value_116_1[q][j] = slope_of_value_116_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = slope_of_value_116_1[q][j]; slope_of_value_116_1[q][j] = slope_of_value_116_1[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_value_116_1[q][j]; }
@@ -1309,7 +1294,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const 
       EACH { slope_of_value_116_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) slope_of_value_116_1[q][j] = slope_of_value_116_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH { const real own_part = slope_of_key_119_2[q][j]; slope_of_key_119_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) slope_of_key_119_2[q][j] = slope_of_key_119_2[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = slope_of_key_119_2[q][j]; slope_of_key_119_2[q][j] = slope_of_key_119_2[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = slope_of_key_119_2[q][j]; }

@@ -372,15 +372,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_27(const real* _
 // divide.30: 16804 bytes at least, line 10 of the program
 //   reduce.29 (nodes x 3) = reduce sum.in[0](product.27[far.in[0]])
 //   divide.30 = divide(reduce.29, cast.6)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
-extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __restrict__ b_product_27, const real* __restrict__ b_cast_6, real* __restrict__ o_divide_30, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k5_divide_30(const real* __restrict__ b_product_27, const real* __restrict__ b_cast_6, real* __restrict__ o_divide_30, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
   const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
@@ -398,27 +398,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_29_1[Q][V]; EACH reduce_29_1[q][j] = 0;
   {
     const real* place_4 = b_product_27 + c[0]; keep(place_4);
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real product_27_5[B][Q][V];
@@ -430,13 +425,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_29_1[q][j]; reduce_29_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_29_1[q][j] = reduce_29_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_29_1[q][j]; reduce_29_1[q][j] = reduce_29_1[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_29_1[q][j]; }
@@ -485,15 +480,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
 //   reduce.34 (nodes x 3) = reduce sum.in[1](product.32[far.in[1]])
 //   divide.35 (nodes x 3) = divide(reduce.34, cast.14)
 //   near.36 = add(divide.30, divide.35)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
-extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __restrict__ b_product_32, const real* __restrict__ b_cast_14, const real* __restrict__ b_divide_30, real* __restrict__ o_near_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_near_36(const real* __restrict__ b_product_32, const real* __restrict__ b_cast_14, const real* __restrict__ b_divide_30, real* __restrict__ o_near_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
   const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
@@ -511,27 +506,22 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_34_2[Q][V]; EACH reduce_34_2[q][j] = 0;
   {
     const real* place_6 = b_product_32 + c[0]; keep(place_6);
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real product_32_7[B][Q][V];
@@ -543,13 +533,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_34_2[q][j]; reduce_34_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_34_2[q][j] = reduce_34_2[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_34_2[q][j]; reduce_34_2[q][j] = reduce_34_2[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_34_2[q][j]; }
@@ -902,12 +892,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(co
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_51_1[Q][V]; EACH reduce_51_1[q][j] = 0;
@@ -916,15 +901,15 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(co
     const real* place_3 = b_divide_48 + c[0]; keep(place_3);
     const real* place_5 = b_divide_55 + c[0]; keep(place_5);
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
-    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
+    unsigned held_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
-      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_relation + p) : 0; }
+      unsigned next_1[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_1[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       UNROLL_1 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_1[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real divide_48_4[B][Q][V];
@@ -939,13 +924,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(co
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
       UNROLL for (int i = 0; i < J; i++) held_1[i] = next_1[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_51_1[q][j]; reduce_51_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_51_1[q][j] = reduce_51_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_51_1[q][j]; reduce_51_1[q][j] = reduce_51_1[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_51_1[q][j]; }
@@ -953,7 +938,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(co
       EACH { reduce_51_1[q][j] = told[(0 * L + part) * 4 + q * V + j]; for (int w = 1; w < WARPS; w++) reduce_51_1[q][j] = reduce_51_1[q][j] + told[(w * L + part) * 4 + q * V + j]; }
       __syncthreads();
     }
-    EACH { const real own_part = reduce_57_2[q][j]; reduce_57_2[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_57_2[q][j] = reduce_57_2[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_57_2[q][j]; reduce_57_2[q][j] = reduce_57_2[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_57_2[q][j]; }

@@ -328,7 +328,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
 //   divide.22 (nodes x 3) = divide(reduce.21, cast.7)
 //   add.24 (nodes x 3) = add(divide.22, parameter.sage.sage.0.linear.2.bias)
 //   h.27 = add(add.24, product.26)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_h_27(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, const real* __restrict__ b_product_26, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -336,7 +336,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_h_27(const re
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
   const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
@@ -354,25 +354,20 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_h_27(const re
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_21_1[Q][V]; EACH reduce_21_1[q][j] = 0;
   {
     const real* place_8 = b_product_19 + c[0]; keep(place_8);
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real product_19_9[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(product_19_9[k][q], place_8 + (offset_t)u[k] * 4); }
@@ -382,13 +377,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_h_27(const re
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_21_1[q][j]; reduce_21_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_21_1[q][j] = reduce_21_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_21_1[q][j]; reduce_21_1[q][j] = reduce_21_1[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_21_1[q][j]; }
@@ -614,7 +609,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* _
 
 // reduce.36: 15604 bytes at least, line 8 of the program
 //   reduce.36 = reduce sum.out(divide.34[far.out])
-//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -622,7 +617,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_reduce_36(co
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
   const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
@@ -640,25 +635,20 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_reduce_36(co
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_36_1[Q][V]; EACH reduce_36_1[q][j] = 0;
   {
     const real* place_2 = b_divide_34 + c[0]; keep(place_2);
     unsigned at = from;
-    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+    unsigned held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
+      unsigned next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slot_far + p) : 0; }
       UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         unsigned u[B]; UNROLL for (int k = 0; k < B; k++) u[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         real divide_34_3[B][Q][V];
         UNROLL for (int k = 0; k < B; k++) if (ALL || here_[k]) { EACH_Q load<V>(divide_34_3[k][q], place_2 + (offset_t)u[k] * 4); }
@@ -668,13 +658,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_reduce_36(co
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 32];
-    EACH { const real own_part = reduce_36_1[q][j]; reduce_36_1[q][j] = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_36_1[q][j] = reduce_36_1[q][j] + from_lane(own_part, g * L + part); }
+    EACH UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_36_1[q][j]; reduce_36_1[q][j] = reduce_36_1[q][j] + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { EACH told[(warp * L + part) * 4 + q * V + j] = reduce_36_1[q][j]; }

@@ -3,7 +3,7 @@
 //   less.3 (nodes x 1) = less(0.0, reduce.1)
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
-//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (1 lanes of 1 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
   [[maybe_unused]] bool own[Q];
   [[maybe_unused]] unsigned c[Q];
   EACH_Q { own[q] = true; c[q] = (q * L + part) * V; }
-  constexpr unsigned B = 8, J = B > L ? B / L : 1, CHUNK = J * L;
+  constexpr unsigned B = 4, J = B > L ? B / L : 1, CHUNK = J * L;
   const unsigned warp_blocks = (warp_items + WARPS - 1) / WARPS;
   const unsigned hub_blocks = hub_items * pieces, block = blockIdx.x - hub_blocks;
   const unsigned blocks_of_many = hub_blocks + block_items + warp_blocks;
@@ -29,24 +29,19 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
   const bool live = item < end_of_tier;
   item = live ? item : 0;
   [[maybe_unused]] const unsigned v = __ldg(item_row + item), begin = live ? __ldg(item_offset + item) : 0, end = live ? __ldg(item_offset + item + 1) : 0;
-  unsigned from = begin, stop = end;
-  if (tier > 0) {
-    const unsigned share = (end - begin + shares * B - 1) / (shares * B) * B;
-    from = min(end, begin + mine * share);
-    stop = min(end, from + share);
-  }
+  const unsigned from = min(end, begin + mine), stop = end, step = shares;
   const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
   after_others();
   real reduce_1_1; reduce_1_1 = 0;
   {
     unsigned at = from;
-    real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * L + part; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+    real held_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = from + i * step; held_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
     auto edges = [&](auto all) {
       constexpr bool ALL = decltype(all)::value;
-      real next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + CHUNK + i * L + part; next_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
+      real next_0[J]; UNROLL for (int i = 0; i < J; i++) { const unsigned p = at + (CHUNK + i) * step; next_0[i] = p < stop ? __ldcs(slots_given_weight + p) : 0; }
       UNROLL_4 for (int s = 0; s < CHUNK; s += B) {
-        if (!ALL && s > 0 && !__any_sync(FULL, at + s < stop)) break;
-        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + s + k < stop;
+        if (!ALL && s > 0 && !__any_sync(FULL, at + (s) * step < stop)) break;
+        bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + (s + k) * step < stop;
         real stream_0[B]; UNROLL for (int k = 0; k < B; k++) stream_0[k] = __shfl_sync(FULL, held_0[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L);
         UNROLL for (int k = 0; k < B; k++) {
           const bool here = ALL || here_[k];
@@ -54,13 +49,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
         }
       }
       UNROLL for (int i = 0; i < J; i++) held_0[i] = next_0[i];
-      at = min(stop, at + CHUNK);
+      at = min(stop, at + (CHUNK) * step);
     };
-    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }
+    while (__any_sync(FULL, at < stop)) { if (__all_sync(FULL, at + (CHUNK - 1) * step < stop)) edges(Yes()); else edges(No()); }
   }
   if (tier > 0) {
     __shared__ alignas(16) unsigned char told_1[WARPS * 8];
-    { const real own_part = reduce_1_1; reduce_1_1 = from_lane(own_part, part); UNROLL for (int g = 1; g < PER_WARP; g++) reduce_1_1 = reduce_1_1 + from_lane(own_part, g * L + part); }
+    UNROLL for (int apart = 1; apart < 32; apart *= 2) { const real own_part = reduce_1_1; reduce_1_1 = reduce_1_1 + from_lane(own_part, lane ^ apart); }
     if (tier >= 2) {
       real* told = reinterpret_cast<real*>(told_1);
       if (group == 0) { told[(warp * L + part) * 1 + 0] = reduce_1_1; }
