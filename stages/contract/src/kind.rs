@@ -81,8 +81,8 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Plan => 5,
-            Kind::Partition => 4,
+            Kind::Plan => 6,
+            Kind::Partition => 5,
             Kind::Profile | Kind::Permutation => 2,
             _ => 1,
         }

@@ -45,7 +45,10 @@ pub fn outline(
 ) -> Result<Outline, StageError> {
     let spec = &request.spec;
     let outline = match asked {
-        Asked::Auto | Asked::Rows => rows::outline(csr, rows::unit_work(csr, spec.unit_edges)),
+        Asked::Auto | Asked::Rows => {
+            let unit_work = rows::unit_work(csr, spec.unit_edges);
+            rows::outline(csr, unit_work, spec.both_directions)
+        }
         Asked::NeighbourGroups => neighbour_groups::outline(csr, spec),
         Asked::MergePath => merge_path::outline(csr, spec.merge_items),
         Asked::WarpTiles => tiles::outline(csr, tiles::warp_scheme(spec)),
@@ -71,8 +74,8 @@ pub fn build(
     request: &PartitionRequest,
 ) -> Result<Vec<Table>, StageError> {
     Ok(match scheme {
-        Scheme::Rows { unit_edges, walk, .. } => {
-            build_tables(csr, |side| rows::build(side, *unit_edges, *walk))
+        Scheme::Rows { unit_edges, walk, both_walk, .. } => {
+            rows::build(csr, *unit_edges, *walk, *both_walk)
         }
         Scheme::NeighbourGroups { ngs, dw, block_threads, .. } => {
             let of_block = group_spans::groups_per_block(*dw, *block_threads);
@@ -101,9 +104,13 @@ pub fn build(
 /// Expands a scheme's tables to edges and compares them with the csr; returns the padding.
 pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     match scheme {
-        Scheme::Rows { unit_edges, units, unit_edges_max, walk } => {
+        Scheme::Rows { unit_edges, units, unit_edges_max, walk, both_walk } => {
             rows::prove(csr, tables, *unit_edges, *units, *unit_edges_max)?;
-            prove_both(csr, |side| walked_lists::prove(side, tables, *walk).map(|()| None))
+            prove_both(csr, |side| walked_lists::prove(side, tables, *walk).map(|()| None))?;
+            if let Some(walk) = both_walk {
+                walked_lists::prove_both(csr, tables, *walk)?;
+            }
+            Ok(None)
         }
         Scheme::NeighbourGroups { ngs, dw, block_threads, .. } => {
             let of_block = group_spans::groups_per_block(*dw, *block_threads);

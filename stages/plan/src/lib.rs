@@ -169,7 +169,7 @@ impl Stage for PlanStage {
         list.lines.clear();
         let mut decided = decide_for_gpu(request, &list, &known)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
-        known.walks.add_to(decided.as_mut());
+        known.walks.add_to(decided.as_mut())?;
         let planned = group_division::to_page(&known.walked(decided.as_deref()));
         if planned != page.division {
             return Err(Violation::new(format!(
@@ -616,12 +616,12 @@ fn fit_memory(
         .zip(found.host.as_ref())
         .is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
-        known.walks.add_to(decided.as_mut());
+        known.walks.add_to(decided.as_mut())?;
         return Ok((decided, found));
     }
     list.keep_features_apart(facts);
     let mut decided = drop_unstored_buffers(request, list, facts, known, on_step)?;
-    known.walks.add_to(decided.as_mut());
+    known.walks.add_to(decided.as_mut())?;
     let found = memory_needs(request, decided.as_ref(), list, facts, known);
     on_step();
     Ok((decided, found))

@@ -1,18 +1,24 @@
 //! walk_tiers: how many rows of each walk over edges have several blocks, a block or a warp each.
 //!
-//! promises  counts follow from the offsets of the walk in `partition`, of which a few are read
-//! never     opens an edge; counts walks over both directions or over sparse features, whose
-//!           offsets no artifact has: a run counts these
-use warploom_contract::{Inputs, Kind, StageError, arrow_file::View, kinds::partition::row_lists};
+//! promises  counts follow from the offsets of the walk in `partition`, of which a few are read; a
+//!           partition without the tables of a walk is refused
+//! never     opens an edge
+use warploom_contract::{
+    Artifact, ErrorKind, Inputs, Kind, StageError,
+    kinds::partition::row_lists::{self, Side, WalkOffsets},
+};
 use warploom_cuda::{DecidedKernels, TierCounts, WalkedDegrees, WalkedLists};
 use warploom_ir::Direction;
 
-/// The degrees of rows in the order of a GPU.
+/// The degrees of rows in the order of a GPU; none for a CPU, or where offsets have 64 bits.
 #[derive(Clone, Debug, Default)]
 pub struct WalkTiers {
-    /// Of in-edges and of out-edges; none for a CPU, or where offsets have 64 bits.
-    offsets: Option<[View<u32>; 2]>,
-    sorted_above: u32,
+    incoming: Option<WalkOffsets>,
+    outgoing: Option<WalkOffsets>,
+    /// Those of both directions together, where the partition has them.
+    both: Option<WalkOffsets>,
+    /// The partition, for messages.
+    place: String,
 }
 
 impl WalkTiers {
@@ -21,24 +27,41 @@ impl WalkTiers {
         if !is_gpu {
             return Ok(WalkTiers::default());
         }
-        let artifact = inputs.get(Kind::Partition)?;
-        let sorted_above = row_lists::sorted_above(artifact)?;
-        Ok(WalkTiers { offsets: row_lists::open_walk_offsets(artifact)?, sorted_above })
+        let artifact: &Artifact = inputs.get(Kind::Partition)?;
+        let [incoming, outgoing, both] =
+            Side::ALL.map(|side| row_lists::open_walk_offsets(artifact, side));
+        let place = artifact.path.display().to_string();
+        Ok(WalkTiers { incoming: incoming?, outgoing: outgoing?, both: both?, place })
     }
 
-    /// Adds the tiers of all walks that they are known for.
-    pub fn add_to(&self, decided: Option<&mut DecidedKernels>) {
-        let (Some(decided), Some([incoming, outgoing])) = (decided, &self.offsets) else { return };
+    /// Adds the tiers of all walks over edges.
+    pub fn add_to(&self, decided: Option<&mut DecidedKernels>) -> Result<(), StageError> {
+        let Some(decided) = decided else { return Ok(()) };
         let planned = &mut decided.plan;
         for (walked, cut) in planned.walks_in_tiers() {
             let offsets = match walked {
-                WalkedLists::Edges(Direction::In) => incoming,
-                WalkedLists::Edges(Direction::Out) => outgoing,
-                _ => continue,
+                WalkedLists::Edges(Direction::In) => self.incoming.as_ref(),
+                WalkedLists::Edges(Direction::Out) => self.outgoing.as_ref(),
+                WalkedLists::Edges(Direction::Both) => {
+                    Some(self.both.as_ref().ok_or_else(|| self.absent_tables())?)
+                }
+                _ => None,
             };
-            let rows = WalkedDegrees { offsets, sorted_above: self.sorted_above };
+            let Some(WalkOffsets { offsets, sorted_above }) = offsets else { continue };
+            let rows = WalkedDegrees { offsets, sorted_above: *sorted_above };
             let tiers = TierCounts::choose(rows, cut, planned.processors);
             planned.tiers.insert((walked, cut), tiers);
         }
+        Ok(())
+    }
+
+    /// The error of a program that walks both directions, where the partition has no tables of it.
+    fn absent_tables(&self) -> StageError {
+        let what = "the program walks the edges of both directions together on a GPU: expected the \
+                    tables both_walk_rows, both_walk_offsets and both_walk_edges of the partition, \
+                    found none";
+        StageError::new(ErrorKind::Specification, what)
+            .at(&self.place)
+            .hint("--set partition.both_directions=true  builds a partition with them")
     }
 }

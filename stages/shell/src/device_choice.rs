@@ -1,4 +1,5 @@
-//! device_choice: whether `--device auto` takes a GPU for a program.
+//! device_choice: whether `--device auto` takes a GPU for a program, and whether a GPU walks the
+//! edges of both directions for it.
 //!
 //! promises  the decision follows from program, settings and device, never from the graph or the
 //!           store, since `reorder` needs the device before a plan exists; it uses the function by
@@ -13,17 +14,17 @@ use warploom_contract::StageError;
 use warploom_cuda::Order;
 use warploom_device::{AUTO, Best, Cause, Facts, Gpu, Kind};
 use warploom_ir::Data;
-use warploom_spec::{Mode, PlanSpec, RunSpec};
+use warploom_spec::{Mode, Pipeline, PlanSpec, RunSpec};
 
 use crate::{
-    plan_settings,
+    Environment, graph_reads, plan_settings,
     program::{self, GpuRequest, Program},
     sample_data_sets, scheduler,
 };
 
 /// Whether `auto` takes a GPU: one is present, and the whole program has kernels. For a program
 /// that does not parse the answer is no, and `plan` reports the error.
-pub fn auto_takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError> {
+pub fn auto_takes_gpu(pipeline: &Pipeline) -> Result<bool, StageError> {
     let Some(found) = warploom_device::gpu_for_auto() else { return Ok(false) };
     // A batch job that was given a GPU ends with an error that is worth another start; at a desk
     // the CPU is taken.
@@ -38,15 +39,31 @@ pub fn auto_takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageE
     else {
         return Ok(false);
     };
-    let (plan, settings) = (&pipeline.plan, plan_settings::pipeline_settings(&pipeline.plan));
     let text = plan_settings::program_text(pipeline)?;
-    let program = Program {
-        file: &plan.program.file,
-        text: &text,
-        entry: &plan.program.entry,
-        settings: &settings,
-    };
-    Ok(matches!(judge_program(&program, plan, &pipeline.run, &device), Verdict::Kernels))
+    Ok(matches!(judge_pipeline(pipeline, &text, &device), Verdict::Kernels { .. }))
+}
+
+/// Whether kernels of a GPU walk the edges of both directions together, for which a partition needs
+/// tables of its own. Found on a sample data set; where no sample has kernels, or no text can be
+/// read, the answer is no, and `plan` refuses a partition without the tables.
+pub fn walks_both_directions(
+    environment: &Environment,
+    pipeline: &Pipeline,
+) -> Result<bool, StageError> {
+    let device = environment.device_facts(pipeline)?;
+    let Ok(text) = plan_settings::program_text(pipeline) else { return Ok(false) };
+    Ok(device.kind == Kind::Cuda
+        && matches!(
+            judge_pipeline(pipeline, &text, &device),
+            Verdict::Kernels { walks_both_directions: true }
+        ))
+}
+
+fn judge_pipeline(pipeline: &Pipeline, text: &str, device: &Facts) -> Verdict {
+    let (plan, settings) = (&pipeline.plan, plan_settings::pipeline_settings(&pipeline.plan));
+    let (file, entry) = (&plan.program.file, &plan.program.entry);
+    let program = Program { file, text, entry, settings: &settings };
+    judge_program(&program, plan, &pipeline.run, device)
 }
 
 /// The ordinal of the GPU for this task of a batch job, where several are visible: the number of
@@ -65,7 +82,10 @@ pub fn ordinal_of_rank(name: &str, facts: &Facts) -> Option<usize> {
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// The whole program has kernels.
-    Kernels,
+    Kernels {
+        /// Whether some walk the edges of both directions together.
+        walks_both_directions: bool,
+    },
     /// The program lacks a kernel on every data set, for this reason.
     NoKernels(StageError),
     /// It fits no sample, or has kernels on some samples only: the data set decides.
@@ -98,20 +118,21 @@ fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Fac
         .filter_map(|sample| decide_on_sample(program, plan, run, sample, device));
     match made.next() {
         None => Verdict::Unknown,
-        Some(Ok(())) => Verdict::Kernels,
+        Some(Ok(walks_both_directions)) => Verdict::Kernels { walks_both_directions },
         Some(Err(why)) if made.all(|other| other.is_err()) => Verdict::NoKernels(why),
         Some(Err(_)) => Verdict::Unknown,
     }
 }
 
-/// Decides on the kernels of a program on a sample; none where the program does not fit the sample.
+/// Decides on the kernels of a program on a sample, and says whether they walk both directions;
+/// none where the program does not fit the sample.
 fn decide_on_sample(
     program: &Program,
     plan: &PlanSpec,
     run: &RunSpec,
     sample: Data,
     device: &Facts,
-) -> Option<Result<(), StageError>> {
+) -> Option<Result<bool, StageError>> {
     let sample = Data { lanes: true, bytes_per_real: program::bytes_per_real(run.dtype), ..sample };
     let traced = program.try_trace(&sample).ok()?;
     if let Err(refused) = program::refuse_on_gpu(run.dtype) {
@@ -129,7 +150,8 @@ fn decide_on_sample(
         order: Order::Spread,
         groups: &[],
     };
-    Some(program::decide_for_gpu(&made.list, &asked, device).map(drop))
+    let decided = program::decide_for_gpu(&made.list, &asked, device);
+    Some(decided.map(|decided| graph_reads::walks_both_directions(&decided)))
 }
 
 #[cfg(test)]
@@ -138,8 +160,8 @@ mod tests {
 
     use super::*;
 
-    /// What a GPU is refused for, if it is.
-    fn refused(name: &str, text: &str, settings: &[&str]) -> Option<String> {
+    /// What is found on an H200.
+    fn verdict(name: &str, text: &str, settings: &[&str]) -> Verdict {
         let settings: Vec<String> = settings.iter().map(|setting| (*setting).to_owned()).collect();
         let yaml = format!("dataset: karate\nplan: {{program: {name}.py}}\n");
         let pipeline =
@@ -153,8 +175,13 @@ mod tests {
             settings: &given,
         };
         let device = warploom_device::resolve("h200", Best::Cpu).unwrap();
-        match judge_program(&program, plan, run, &device) {
-            Verdict::Kernels => None,
+        judge_program(&program, plan, run, &device)
+    }
+
+    /// What a GPU is refused for, if it is.
+    fn refused(name: &str, text: &str, settings: &[&str]) -> Option<String> {
+        match verdict(name, text, settings) {
+            Verdict::Kernels { .. } => None,
             Verdict::NoKernels(error) => Some(error.what),
             Verdict::Unknown => Some("the data set decides".to_owned()),
         }
@@ -171,6 +198,20 @@ mod tests {
             );
             assert_eq!(refused(&name, &text, &[]), None, "{name}");
         }
+    }
+
+    #[test]
+    fn walks_over_both_directions_are_found_without_a_graph() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs");
+        let walks_both = |name: &&str| {
+            let text = std::fs::read_to_string(folder.join(format!("{name}.py"))).unwrap();
+            let found = verdict(name, &text, &[]);
+            assert!(matches!(found, Verdict::Kernels { .. }), "{name}");
+            matches!(found, Verdict::Kernels { walks_both_directions: true })
+        };
+        let names = ["gcn", "sage", "gat", "pagerank", "bfs", "components", "kcore"];
+        let both: Vec<&str> = names.into_iter().filter(|name| walks_both(name)).collect();
+        assert_eq!(both, ["components"]);
     }
 
     #[test]

@@ -49,9 +49,9 @@ pub fn row_list_needs(needs: Needs, kernels: Option<&DevicePlan>) -> RowListNeed
     let mut rows = RowListNeeds::default();
     for argument in kernels.arguments() {
         match walked(argument) {
-            Some(WalkedLists::Edges(Direction::Both)) => rows.by_number = [true; 2],
             Some(WalkedLists::Edges(Direction::In)) => rows.walked[0] = true,
             Some(WalkedLists::Edges(Direction::Out)) => rows.walked[1] = true,
+            Some(WalkedLists::Edges(Direction::Both)) => rows.walked[2] = true,
             // The csr has them.
             Some(
                 WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) | WalkedLists::Entries(..),
@@ -60,6 +60,12 @@ pub fn row_list_needs(needs: Needs, kernels: Option<&DevicePlan>) -> RowListNeed
         }
     }
     rows
+}
+
+/// Whether kernels walk the edges of both directions together.
+pub fn walks_both_directions(kernels: &DevicePlan) -> bool {
+    let both = WalkedLists::Edges(Direction::Both);
+    kernels.arguments().any(|argument| walked(argument) == Some(&both))
 }
 
 /// Whether launches walk by groups of a scheme.
@@ -105,7 +111,7 @@ fn csr_files(
         add(&[IN_FILES.edges, OUT_FILES.edges]);
     }
     let rows = row_list_needs(needs, kernels);
-    if rows.by_number[1] || rows.by_host[1] || uses_groups(division, NEIGHBOUR_GROUPS) {
+    if rows.by_host[1] || uses_groups(division, NEIGHBOUR_GROUPS) {
         add(&[OUT_FILES.offsets]);
     }
     if all_lists(needs).any(|lists| lists.ends) {
@@ -184,8 +190,7 @@ fn owned(files: &BTreeSet<&'static str>) -> Vec<String> {
 
 /// The name of a file of csr or partition that a run may read.
 pub fn known_name(name: &str) -> Option<&'static str> {
-    let [walked_in, walked_out] = WALK_FILES;
-    let rows = UNITS_FILES.into_iter().chain(EDGES_FILES).chain(walked_in).chain(walked_out);
+    let rows = UNITS_FILES.into_iter().chain(EDGES_FILES).chain(WALK_FILES.into_iter().flatten());
     let groups = GROUP_FILES.into_iter().chain(SPAN_FILES);
     csr::files().chain(rows).chain(groups).find(|known| *known == name)
 }

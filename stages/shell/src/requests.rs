@@ -34,7 +34,7 @@ use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
     data_set::{DataSet, raw_digests},
-    edge_schedules,
+    device_choice, edge_schedules,
     external_program::{ExternalProgram, ProgramSettings},
     memory_budget,
     order_choice_cache::{self, OrderChoice},
@@ -202,7 +202,8 @@ impl Request for PartitionRequest {
     const STAGE: StageName = StageName::Partition;
 
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let spec = edge_schedules::partition_settings(pipeline)?;
+        let mut spec = edge_schedules::partition_settings(pipeline)?;
+        spec.both_directions |= device_choice::walks_both_directions(environment, pipeline)?;
         refuse_large_tiles(&spec)?;
         refuse_two_tables(&spec)?;
         let groups_digest = groups_digest(environment, &spec)?;
@@ -226,6 +227,7 @@ impl Request for PartitionRequest {
             .flat_map(|scheme| scheme.settings())
             .copied()
             .chain(["scheme", "unit_edges", "parts"])
+            .chain(Some("both_directions").filter(|_| self.spec.both_directions))
             .collect();
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
@@ -741,6 +743,6 @@ impl Request for RunRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::run_inputs(kind, self.device.kind, &self.graph_files)
+        stage_inputs::run_inputs(kind, &self.graph_files)
     }
 }

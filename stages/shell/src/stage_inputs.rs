@@ -137,7 +137,8 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
         Kind::Partition => {
             let units = partition::UNITS.into_iter().filter(|_| !is_gpu);
             let groups = partition::GROUP_TABLES.into_iter().chain(partition::SPAN_TABLES);
-            let of_walks = ["edges", partition::SORTED_ABOVE].into_iter().filter(|_| is_gpu);
+            let of_walks = ["edges", partition::SORTED_ABOVE, partition::SORTED_ABOVE_OF_BOTH];
+            let of_walks = of_walks.into_iter().filter(|_| is_gpu);
             let counts = units.chain(groups).chain(partition::GROUP_SETTINGS).chain(of_walks);
             Reads {
                 files: Names(partition::OFFSETS_FILES.into_iter().filter(|_| is_gpu).collect()),
@@ -151,8 +152,7 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
 
 /// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of csr and
 /// partition the files that the plan names (`graph_reads`).
-pub fn run_inputs(kind: Kind, device: DeviceKind, planned: &GraphFiles) -> Reads {
-    let sorted = [partition::SORTED_ABOVE].into_iter().filter(|_| device == DeviceKind::Cuda);
+pub fn run_inputs(kind: Kind, planned: &GraphFiles) -> Reads {
     let known = |files: &[String]| {
         Names(files.iter().filter_map(|file| graph_reads::known_name(file)).collect())
     };
@@ -176,11 +176,7 @@ pub fn run_inputs(kind: Kind, device: DeviceKind, planned: &GraphFiles) -> Reads
         Kind::Permutation => {
             Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
         }
-        Kind::Partition => Reads {
-            files: known(&planned.partition),
-            counts: Names(sorted.collect()),
-            ..Reads::default()
-        },
+        Kind::Partition => Reads { files: known(&planned.partition), ..Reads::default() },
         // The refusal of a run that needs too much memory shows the advice.
         Kind::Plan => Reads {
             files: Names([plan::PLAN_FILE].into_iter().chain(plan::KERNEL_FILES).collect()),

@@ -19,12 +19,12 @@ use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::row_order::WalkOrder;
 use warploom_contract::{Context, Store};
 use warploom_cpu::{balanced_units, sparse_product::SparseRows};
-use warploom_cuda::{Groups, Matmul, Order};
-use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
+use warploom_cuda::{DevicePlan, Groups, Matmul, Order, TierCounts, WalkedDegrees, WalkedLists};
+use warploom_ir::{Data as Known, Direction, EdgeSet, Input, Loss, Target};
 use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_launch::{Buffer, Element, LaunchList, Role, Rows};
 use warploom_partition::{
-    directions::{Side, both_sides},
+    directions::both_sides,
     schemes::{neighbour_groups, walked_lists},
 };
 use warploom_run::{
@@ -472,10 +472,29 @@ pub fn gpu_executor<T: Precision>(
         stop: &StopFlag::new(),
     };
     let bytes = size_of::<T>() as u64;
-    let kernels = emit_source(list, bytes, matmul, order, &groups(list), facts)
+    let mut kernels = emit_source(list, bytes, matmul, order, &groups(list), facts)
         .unwrap_or_else(|error| panic!("{error}"));
+    count_tiers(&mut kernels.plan, &data);
     let planned = GpuPlan { facts, kernels: &kernels, host: None };
     CudaBackend::new(&context, list, data, seed, planned).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Counts the tiers of all walks, as `plan` does.
+pub fn count_tiers<T: Precision>(planned: &mut DevicePlan, data: &Data<T>) {
+    let lists = &data.row_lists;
+    for (walked, cut) in planned.walks_in_tiers() {
+        let (rows, edges) = match walked {
+            WalkedLists::Edges(Direction::In) => (&lists.walked_in, data.edges),
+            WalkedLists::Edges(Direction::Out) => (&lists.walked_out, data.edges),
+            WalkedLists::Edges(Direction::Both) => (&lists.walked_both, 2 * data.edges),
+            _ => continue,
+        };
+        let offsets = &rows.as_ref().unwrap_or_else(|| panic!("{walked:?} is not there")).offsets;
+        let order = WalkOrder::choose(data.nodes, edges as u64);
+        let degrees = WalkedDegrees { offsets, sorted_above: order.sorted_above as u32 };
+        let tiers = TierCounts::choose(degrees, cut, planned.processors);
+        planned.tiers.insert((walked, cut), tiers);
+    }
 }
 
 /// Runs a part; of a GPU's all that it made is fetched.
@@ -498,29 +517,28 @@ fn owned<E: bytemuck::Pod + ArrowNativeType>(values: Vec<E>) -> Contents<E> {
 /// The lists that the partition of a csr has.
 fn row_lists(csr: &Csr) -> RowLists {
     let order = WalkOrder::choose(csr.nodes(), csr.edges() as u64);
-    let of_side = |side: Side<'_>| {
-        let tables: Tables = walked_lists::build(side, order).into_iter().collect();
-        let column = |table: &str, column: Option<&str>| {
-            let name = side.table_name(table);
-            match tables.column(&name, column.unwrap_or(&name)) {
-                Ok(Column::U32(numbers)) => numbers.clone(),
-                other => panic!("{name}: expected numbers of 32 bits, found {other:?}"),
-            }
-        };
-        let edges = |table: &str| RowEdges {
-            far: column(table, Some("far")),
-            edge: Some(column(table, Some("edge"))),
-            path: table.into(),
-        };
-        let walked = WalkedRows {
-            rows: column("walk_rows", None),
-            offsets: column("walk_offsets", None),
-            edges: edges("walk_edges"),
-            sorted_above: order.sorted_above as u32,
-        };
-        (edges("edges"), walked)
+    let both = walked_lists::build_both(csr, walked_lists::order_of_both(csr));
+    let of_sides = both_sides(csr).into_iter().flat_map(|side| walked_lists::build(side, order));
+    let tables: Tables = of_sides.chain(both).collect();
+    let column = |name: &str, column: &str| match tables.column(name, column) {
+        Ok(Column::U32(numbers)) => numbers.clone(),
+        other => panic!("{name}: expected numbers of 32 bits, found {other:?}"),
     };
-    let [(incoming, walked_in), (outgoing, walked_out)] = both_sides(csr).map(of_side);
+    let edges = |name: String| RowEdges {
+        far: column(&name, "far"),
+        edge: Some(column(&name, "edge")),
+        path: name.into(),
+    };
+    let walked = |side: &str| {
+        let [rows, offsets] = ["walk_rows", "walk_offsets"].map(|name| format!("{side}_{name}"));
+        WalkedRows {
+            rows: column(&rows, &rows),
+            offsets: column(&offsets, &offsets),
+            edges: edges(format!("{side}_walk_edges")),
+        }
+    };
+    let [incoming, outgoing] = ["in", "out"].map(|side| edges(format!("{side}_edges")));
+    let [walked_in, walked_out, walked_both] = ["in", "out", "both"].map(walked);
     RowLists {
         units: RowUnits {
             incoming: balanced_units(&csr.incoming.offsets).into(),
@@ -530,6 +548,7 @@ fn row_lists(csr: &Csr) -> RowLists {
         outgoing: Some(outgoing),
         walked_in: Some(walked_in),
         walked_out: Some(walked_out),
+        walked_both: Some(walked_both),
     }
 }
 

@@ -5,7 +5,8 @@
 //!           `out_`; a table of one column has the column's name;
 //!           those of `row_lists` (`*_edges`: far end and id of each edge, by row, then id;
 //!           `*_walk_rows`, `*_walk_offsets`, `*_walk_edges`: rows in the order of a GPU, the start
-//!           of each, and their edges) are of scheme `rows`
+//!           of each, and their edges) are of scheme `rows`, whose tables over both directions
+//!           together begin with `both_` and are there where they were asked for
 //! promises  scheme `rows` is there; every table has the columns, widths and length that the page
 //!           says; a slot is a place among the edges of its direction in the csr; numbers that may
 //!           pass 2^32 are u32 where they fit and u64 where not
@@ -14,7 +15,7 @@
 //!
 //! | scheme | tables (`*`: once with `in_`, once with `out_`) |
 //! |---|---|
-//! | `rows` | `*_rows`: first row of each unit, and the number of rows; and `row_lists` |
+//! | `rows` | `*_rows`: first row of each unit, and the number of rows; and `row_lists`; where asked for, `both_walk_rows`, `both_walk_offsets`, `both_walk_edges`: in-edges of a row by id, then its out-edges, whose ids follow those of all in-edges |
 //! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (GNNAdvisor, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: node, first block and number of blocks of each node whose groups lie in several blocks, and, with 0 blocks, of each without a group |
 //! | `merge-path` | `*_merge_path`: row and slot where each chunk starts, and the ends |
 //! | `warp-tiles` | `*_warp_tiles`: row and start slot; `*_warp_tile_first`: first tile of each row, and their number |
@@ -49,18 +50,22 @@ pub const PARTITION_FILE: &str = "partition.json";
 
 /// Count of scheme `rows`: rows of more edges come first in the order of a GPU.
 pub const SORTED_ABOVE: &str = "walk_sorted_above";
+/// The same of walks over both directions together, where their tables are there.
+pub const SORTED_ABOVE_OF_BOTH: &str = "both_walk_sorted_above";
 /// Counts of scheme `rows`: edges aimed at, units of in-edges, and edges of the fullest.
 pub const UNITS: [&str; 3] = ["unit_edges", "units", "unit_edges_max"];
 /// Files of scheme `rows`, over in-edges and out-edges: units of work of a CPU.
 pub const UNITS_FILES: [&str; 2] = ["in_rows.arrow", "out_rows.arrow"];
 /// The edges of each row, in the order of the rows' numbers.
 pub const EDGES_FILES: [&str; 2] = ["in_edges.arrow", "out_edges.arrow"];
-/// Where rows start in the order of a GPU.
-pub const OFFSETS_FILES: [&str; 2] = ["in_walk_offsets.arrow", "out_walk_offsets.arrow"];
+/// Where rows start in the order of a GPU: of in-edges, of out-edges and of both together.
+pub const OFFSETS_FILES: [&str; 3] =
+    ["in_walk_offsets.arrow", "out_walk_offsets.arrow", "both_walk_offsets.arrow"];
 /// Rows in the order of a GPU, where they start, and their edges.
-pub const WALK_FILES: [[&str; 3]; 2] = [
+pub const WALK_FILES: [[&str; 3]; 3] = [
     ["in_walk_rows.arrow", OFFSETS_FILES[0], "in_walk_edges.arrow"],
     ["out_walk_rows.arrow", OFFSETS_FILES[1], "out_walk_edges.arrow"],
+    ["both_walk_rows.arrow", OFFSETS_FILES[2], "both_walk_edges.arrow"],
 ];
 
 /// Scheme `neighbour-groups`, by name.
@@ -135,6 +140,8 @@ pub enum Scheme {
         unit_edges_max: u64,
         /// The order in which a GPU takes rows.
         walk: WalkOrder,
+        /// The same for walks over both directions together, where their tables are there.
+        both_walk: Option<WalkOrder>,
     },
     /// Groups of at most so many neighbours of one node (GNNAdvisor, section 3.2.1).
     NeighbourGroups {
@@ -378,14 +385,15 @@ pub fn write(
         outputs.count(Kind::Partition, name, count);
     }
     let of_rows = |division: &Division| match &division.scheme {
-        Scheme::Rows { unit_edges, units, unit_edges_max, walk } => {
-            Some([*unit_edges, units[0], *unit_edges_max, walk.sorted_above])
+        Scheme::Rows { unit_edges, units, unit_edges_max, walk, both_walk } => {
+            let counts = [*unit_edges, units[0], *unit_edges_max, walk.sorted_above];
+            Some(counts.into_iter().chain(both_walk.map(|walk| walk.sorted_above)))
         }
         _ => None,
     };
     for (name, count) in UNITS
         .into_iter()
-        .chain([SORTED_ABOVE])
+        .chain([SORTED_ABOVE, SORTED_ABOVE_OF_BOTH])
         .zip(partition.schemes.iter().find_map(of_rows).into_iter().flatten())
     {
         outputs.count(Kind::Partition, name, count);

@@ -16,7 +16,7 @@ use warploom_contract::{
 
 use crate::{
     check::expect_equal,
-    directions::{Side, both_sides, map_sides},
+    directions::{Side, both_sides, build_tables, map_sides},
     schemes::walked_lists,
     size_estimate::Outline,
 };
@@ -32,8 +32,9 @@ pub fn unit_work(csr: &Csr, unit_edges: u64) -> u64 {
     (all / UNITS).clamp(LEAST_WORK.min(unit_edges), unit_edges)
 }
 
-/// The size of the scheme, with units of this work.
-pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
+/// The size of the scheme, with units of this work; with tables over both directions together where
+/// they are asked for.
+pub fn outline(csr: &Csr, unit_edges: u64, with_both: bool) -> Outline {
     let units = map_sides(csr, |side| divide_rows(side.rows.offsets, unit_edges));
     let of_unit = both_sides(csr)
         .into_iter()
@@ -44,7 +45,10 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
         let starts = TableFacts::single(side.table_name("rows"), starts.len() as u64, Width::U32);
         std::iter::once(starts).chain(walked_lists::outline(side))
     };
-    let tables = both_sides(csr).into_iter().zip(&units).flat_map(facts).collect();
+    let mut tables: Vec<TableFacts> =
+        both_sides(csr).into_iter().zip(&units).flat_map(facts).collect();
+    let both_walk = with_both.then(|| walked_lists::order_of_both(csr));
+    tables.extend(both_walk.into_iter().flat_map(|_| walked_lists::outline_both(csr)));
     let units = units.map(|starts| starts.len() as u64 - 1);
     Outline {
         scheme: Scheme::Rows {
@@ -52,6 +56,7 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
             units,
             unit_edges_max,
             walk: WalkOrder::choose(csr.nodes(), csr.edges() as u64),
+            both_walk,
         },
         tables,
         padding: None,
@@ -59,8 +64,20 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     }
 }
 
+/// Builds its tables.
+pub fn build(
+    csr: &Csr,
+    unit_edges: u64,
+    walk: WalkOrder,
+    both_walk: Option<WalkOrder>,
+) -> Vec<Table> {
+    let mut tables = build_tables(csr, |side| build_side(side, unit_edges, walk));
+    tables.extend(both_walk.into_iter().flat_map(|walk| walked_lists::build_both(csr, walk)));
+    tables
+}
+
 /// Builds the tables of one direction.
-pub fn build(side: Side<'_>, unit_edges: u64, walk: WalkOrder) -> Vec<Table> {
+fn build_side(side: Side<'_>, unit_edges: u64, walk: WalkOrder) -> Vec<Table> {
     let starts = Cells::U32(divide_rows(side.rows.offsets, unit_edges));
     let mut tables = vec![Table::single(side.table_name("rows"), starts)];
     tables.extend(walked_lists::build(side, walk));

@@ -66,6 +66,7 @@ fn csr_of_components(nodes: usize, edges: &[Edge]) -> Csr {
 fn small_settings() -> PartitionSpec {
     PartitionSpec {
         unit_edges: 8,
+        both_directions: true,
         ngs: 3,
         dw: 16,
         block_threads: 64,
@@ -315,6 +316,58 @@ fn rows_are_walked_in_windows_behind_those_of_many_edges() {
             assert_eq!(skipped.count(), 0, "{rows:?}: {window:?} leaves a row out");
         }
     }
+}
+
+#[test]
+fn both_directions_are_walked_in_windows_too() {
+    let graph = sixteen();
+    let order = WalkOrder { window_rows: 4, sorted_above: 6 };
+    let both = walked_lists::build_both(&graph, order);
+    let sides = both_sides(&graph);
+    let tables: Vec<Table> =
+        sides.into_iter().flat_map(|side| walked_lists::build(side, order)).collect();
+    let prove = |both: &Tables| {
+        let all = tables.iter().chain(both.iter()).cloned().collect();
+        walked_lists::prove_both(&graph, &all, order)
+    };
+    prove(&both.iter().cloned().collect()).unwrap_or_else(|wrong| panic!("{}", wrong.0));
+    assert!(change_each("both", &both, |tables| prove(&tables).is_err()) > 300);
+    // In-edges of a row come first; ids of out-edges follow those of all in-edges.
+    let [rows, offsets, edges] = both;
+    let (rows, offsets) =
+        (rows.column("both_walk_rows").unwrap(), offsets.column("both_walk_offsets").unwrap());
+    let [far, edge] = ["far", "edge"].map(|name| edges.column(name).unwrap());
+    for place in 0..graph.nodes() {
+        let row = rows.get(place) as usize;
+        let mut expected = Vec::new();
+        for (side, shift) in sides.into_iter().zip([0, graph.edges() as u64]) {
+            let slots = side.rows.offsets[row] as usize..side.rows.offsets[row + 1] as usize;
+            let mut list: Vec<(u64, u64)> = slots
+                .map(|slot| (side.edge_ids[slot] + shift, u64::from(side.rows.neighbours[slot])))
+                .collect();
+            list.sort_unstable();
+            expected.append(&mut list);
+        }
+        let slots = offsets.get(place) as usize..offsets.get(place + 1) as usize;
+        let found: Vec<(u64, u64)> = slots.map(|slot| (edge.get(slot), far.get(slot))).collect();
+        assert_eq!(found, expected, "row {row}");
+    }
+}
+
+#[test]
+fn tables_of_both_directions_are_there_where_they_are_asked_for() {
+    let tables = |both_directions: bool| {
+        let spec = PartitionSpec { both_directions, ..small_settings() };
+        build_and_prove(&sixteen(), Asked::Rows, &spec)
+    };
+    let ((without, few), (with, all)) = (tables(false), tables(true));
+    assert_eq!((few.len(), all.len()), (10, 13));
+    assert_eq!(few[..], all[..10]);
+    assert!(matches!(without.scheme, Scheme::Rows { both_walk: None, .. }));
+    let bytes = |outline: &Outline| outline.tables.iter().map(|table| table.bytes()).sum::<u64>();
+    let graph = sixteen();
+    let expected = 16 * graph.edges() + 4 * (2 * graph.nodes() + 1);
+    assert_eq!(bytes(&with) - bytes(&without), expected as u64);
 }
 
 /// Publishes tables as the stage does.

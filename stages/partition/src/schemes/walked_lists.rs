@@ -1,8 +1,9 @@
 //! walked_lists: the edges of each row as executors walk them: rows in the order of their numbers
-//! (CPU), and rows with most edges first (GPU).
+//! (CPU), and rows with most edges first (GPU), also those of both directions together.
 //!
 //! promises  the edges of a row ascend by edge id, so that sums do not depend on the order of the
-//!           nodes; rows of more than `sorted_above` edges come first, those with most edges first;
+//!           nodes; of both directions in-edges come first, and ids of out-edges follow those of
+//!           all in-edges; rows of more than `sorted_above` edges come first, those with most edges first;
 //!           the others stand in windows of consecutive rows, inside which those with most edges
 //!           come first; rows of equal degree ascend
 //! never     depends on a program, a device or the number of threads
@@ -10,15 +11,21 @@
 use rayon::prelude::*;
 use warploom_contract::{
     Violation,
-    kinds::partition::{Cells, Column, Table, TableFacts, Tables, Width},
+    kinds::{
+        csr::Csr,
+        partition::{Cells, Column, Table, TableFacts, Tables, Width},
+    },
     mapped_file::zeros,
     row_order::WalkOrder,
 };
 
 use crate::{
     check::{check_rows_once, expect_equal},
-    directions::Side,
+    directions::{Side, both_sides},
 };
+
+/// Tables over both directions together, and the order of their rows.
+const BOTH: [&str; 3] = ["both_walk_rows", "both_walk_offsets", "both_walk_edges"];
 
 /// Rows that one task copies.
 const TASK_ROWS: usize = 1 << 12;
@@ -35,10 +42,48 @@ pub fn outline(side: Side<'_>) -> [TableFacts; 4] {
     ]
 }
 
+/// The order of walks over both directions together.
+pub fn order_of_both(csr: &Csr) -> WalkOrder {
+    WalkOrder::choose(csr.nodes(), 2 * csr.edges() as u64)
+}
+
+/// The sizes of the tables over both directions together.
+pub fn outline_both(csr: &Csr) -> [TableFacts; 3] {
+    let (nodes, edges) = (csr.nodes() as u64, 2 * csr.edges() as u64);
+    let (slots, [rows, offsets, walk_edges]) = (Width::from_largest(edges), BOTH);
+    [
+        TableFacts::single(rows, nodes, Width::U32),
+        TableFacts::single(offsets, nodes + 1, slots),
+        TableFacts::new(walk_edges, edges, &[("far", Width::U32), ("edge", slots)]),
+    ]
+}
+
+/// Builds the tables over both directions together.
+pub fn build_both(csr: &Csr, order: WalkOrder) -> [Table; 3] {
+    let sides = both_sides(csr);
+    let degree = |row: u32| sides.iter().map(|side| side.rows.degree(row as usize)).sum();
+    let walked_rows = order.sort(csr.nodes(), degree);
+    let offsets = offsets_of(&walked_rows, degree);
+    let [rows, walk_offsets, walk_edges] = BOTH;
+    let edges = |far: Vec<u32>, edge: Cells| {
+        Table::new(walk_edges, vec![("far", Cells::U32(far)), ("edge", edge)])
+    };
+    let (edges, offsets) = if Width::from_largest(2 * csr.edges() as u64) == Width::U32 {
+        let listed = Listed::of_both(sides, &walked_rows, &offsets, |edge| edge as u32);
+        (edges(listed.far, Cells::U32(listed.edge)), narrow_offsets(&offsets))
+    } else {
+        let listed = Listed::of_both(sides, &walked_rows, &offsets, |edge| edge);
+        (edges(listed.far, Cells::U64(listed.edge)), Cells::U64(offsets))
+    };
+    let single = |name: &str, cells: Cells| Table::single(name, cells);
+    [single(rows, Cells::U32(walked_rows)), single(walk_offsets, offsets), edges]
+}
+
 /// Builds the tables of one direction.
 pub fn build(side: Side<'_>, order: WalkOrder) -> Vec<Table> {
-    let rows = order.sort(side.rows.len(), |row| side.rows.degree(row as usize));
-    let offsets = offsets_of(side, &rows);
+    let degree = |row: u32| side.rows.degree(row as usize);
+    let rows = order.sort(side.rows.len(), degree);
+    let offsets = offsets_of(&rows, degree);
     let table = |name: &str, far: Vec<u32>, edge: Cells| {
         Table::new(side.table_name(name), vec![("far", Cells::U32(far)), ("edge", edge)])
     };
@@ -48,7 +93,7 @@ pub fn build(side: Side<'_>, order: WalkOrder) -> Vec<Table> {
         let walked = listed.in_order(side.rows.offsets, &rows, &offsets);
         edges = table("edges", listed.far, Cells::U32(listed.edge));
         walk_edges = table("walk_edges", walked.far, Cells::U32(walked.edge));
-        walk_offsets = Cells::U32(offsets.iter().map(|&offset| offset as u32).collect());
+        walk_offsets = narrow_offsets(&offsets);
     } else {
         let listed = Listed::by_id(side, |edge| edge);
         let walked = listed.in_order(side.rows.offsets, &rows, &offsets);
@@ -65,13 +110,17 @@ pub fn build(side: Side<'_>, order: WalkOrder) -> Vec<Table> {
 }
 
 /// Where the edges of each of these rows start, and the end.
-fn offsets_of(side: Side<'_>, rows: &[u32]) -> Vec<u64> {
+fn offsets_of(rows: &[u32], degree: impl Fn(u32) -> u64) -> Vec<u64> {
     let mut end = 0;
     let ends = rows.iter().map(|&row| {
-        end += side.rows.degree(row as usize);
+        end += degree(row);
         end
     });
     std::iter::once(0).chain(ends).collect()
+}
+
+fn narrow_offsets(offsets: &[u64]) -> Cells {
+    Cells::U32(offsets.iter().map(|&offset| offset as u32).collect())
 }
 
 /// Far ends and edge ids, row after row.
@@ -91,16 +140,8 @@ impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
             |rows, from, far, edge| {
                 let mut sorted: Vec<(E, u32)> = Vec::new();
                 for row in rows {
-                    let slots = offsets[row] as usize..offsets[row + 1] as usize;
-                    let pairs = side.edge_ids[slots.clone()]
-                        .iter()
-                        .zip(&side.rows.neighbours[slots.clone()]);
-                    sorted.clear();
-                    sorted.extend(pairs.map(|(&edge, &far)| (narrow(edge), far)));
-                    if !sorted.is_sorted() {
-                        sorted.sort_unstable();
-                    }
-                    let at = slots.start - from;
+                    sort_row(side, row, &mut sorted, &narrow);
+                    let at = offsets[row] as usize - from;
                     for (place, &(id, end)) in (at..).zip(&sorted) {
                         (far[place], edge[place]) = (end, id);
                     }
@@ -108,6 +149,37 @@ impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
             },
         );
         listed
+    }
+
+    /// The edges of both directions, rows in this order: in-edges of a row by id, then its
+    /// out-edges, whose ids follow those of all in-edges.
+    fn of_both(
+        sides: [Side<'_>; 2],
+        order: &[u32],
+        walk_offsets: &[u64],
+        narrow: impl Fn(u64) -> E + Sync,
+    ) -> Self {
+        let in_edges = sides[0].edges();
+        let mut walked = Listed::zeros(2 * in_edges as usize);
+        walked.fill(
+            order.len(),
+            |item| walk_offsets[item],
+            |items, from, far, edge| {
+                let mut sorted: Vec<(E, u32)> = Vec::new();
+                for item in items {
+                    let mut place = walk_offsets[item] as usize - from;
+                    for (side, shift) in sides.into_iter().zip([0, in_edges]) {
+                        let shifted = |edge: u64| narrow(edge + shift);
+                        sort_row(side, order[item] as usize, &mut sorted, &shifted);
+                        for &(id, end) in &sorted {
+                            (far[place], edge[place]) = (end, id);
+                            place += 1;
+                        }
+                    }
+                }
+            },
+        );
+        walked
     }
 
     /// The same edges, rows in another order.
@@ -157,6 +229,56 @@ impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
     }
 }
 
+/// Fills `sorted` with ids and far ends of the edges of a row, by id.
+fn sort_row<E: Copy + Ord>(
+    side: Side<'_>,
+    row: usize,
+    sorted: &mut Vec<(E, u32)>,
+    narrow: &impl Fn(u64) -> E,
+) {
+    let slots = side.rows.offsets[row] as usize..side.rows.offsets[row + 1] as usize;
+    let pairs = side.edge_ids[slots.clone()].iter().zip(&side.rows.neighbours[slots]);
+    sorted.clear();
+    sorted.extend(pairs.map(|(&edge, &far)| (narrow(edge), far)));
+    if !sorted.is_sorted() {
+        sorted.sort_unstable();
+    }
+}
+
+/// Checks the tables over both directions together: each row in walked order against its lists by
+/// number, which `prove` compares with the csr.
+pub fn prove_both(csr: &Csr, tables: &Tables, order: WalkOrder) -> Result<(), Violation> {
+    let (sides, [rows, walk_offsets, walk_edges]) = (both_sides(csr), BOTH);
+    let degree = |row: u64| sides.iter().map(|side| side.rows.degree(row as usize)).sum();
+    let walked = tables.only_column(rows)?;
+    check_rows_once(rows, walked.iter(), csr.nodes())?;
+    prove_order(degree, walked, order, rows)?;
+    let offsets = tables.only_column(walk_offsets)?;
+    let column = |table: &str, column: &str| tables.column(table, column);
+    let (walk_far, walk_edge) = (column(walk_edges, "far")?, column(walk_edges, "edge")?);
+    let mut lists = Vec::new();
+    for (side, shift) in sides.into_iter().zip([0, csr.edges() as u64]) {
+        let name = side.table_name("edges");
+        lists.push((side.rows.offsets, column(&name, "far")?, column(&name, "edge")?, shift));
+    }
+    let mut next = 0;
+    for item in 0..walked.len() {
+        let row = walked.get(item) as usize;
+        expect_equal(|| format!("{walk_offsets}, place {item}"), next, offsets.get(item))?;
+        for (of_rows, far, edge, shift) in &lists {
+            for slot in of_rows[row] as usize..of_rows[row + 1] as usize {
+                let what =
+                    |column: &str| format!("{walk_edges}, entry {next}, {column} of row {row}");
+                let id = edge.get(slot) + shift;
+                expect_equal(|| what("far"), far.get(slot), walk_far.get(next as usize))?;
+                expect_equal(|| what("edge"), id, walk_edge.get(next as usize))?;
+                next += 1;
+            }
+        }
+    }
+    expect_equal(|| format!("{walk_offsets}, the last"), next, offsets.get(walked.len()))
+}
+
 /// Checks the tables of one direction without the code that builds them: each edge by its id
 /// against the csr, each row in walked order against its list by number.
 pub fn prove(side: Side<'_>, tables: &Tables, order: WalkOrder) -> Result<(), Violation> {
@@ -164,7 +286,7 @@ pub fn prove(side: Side<'_>, tables: &Tables, order: WalkOrder) -> Result<(), Vi
     let name = side.table_name("walk_rows");
     let walked = tables.only_column(&name)?;
     check_rows_once(&name, walked.iter(), side.rows.len())?;
-    prove_order(side, walked, order, &name)?;
+    prove_order(|row| side.rows.degree(row as usize), walked, order, &name)?;
     let offsets = tables.only_column(&side.table_name("walk_offsets"))?;
     let column = |table: &str, column: &str| tables.column(&side.table_name(table), column);
     let (far, edge) = (column("edges", "far")?, column("edges", "edge")?);
@@ -224,17 +346,17 @@ fn prove_lists(side: Side<'_>, tables: &Tables) -> Result<(), Violation> {
 
 /// Checks the order of rows, each of which is there once.
 fn prove_order(
-    side: Side<'_>,
+    degree: impl Fn(u64) -> u64,
     walked: &Column,
     order: WalkOrder,
     name: &str,
 ) -> Result<(), Violation> {
-    let degree = |row: u64| side.rows.degree(row as usize);
+    let nodes = walked.len() as u64;
     let is_long = |row: u64| degree(row) > order.sorted_above;
-    let long = (0..side.nodes()).filter(|&row| is_long(row)).count();
+    let long = (0..nodes).filter(|&row| is_long(row)).count();
     // The window of each row that stays in one: they count such rows alone.
-    let mut window = vec![u64::MAX; side.rows.len()];
-    for (short, row) in (0u64..).zip((0..side.nodes()).filter(|&row| !is_long(row))) {
+    let mut window = vec![u64::MAX; walked.len()];
+    for (short, row) in (0u64..).zip((0..nodes).filter(|&row| !is_long(row))) {
         window[row as usize] = short / order.window_rows.max(1);
     }
     let cost = |place: usize| {

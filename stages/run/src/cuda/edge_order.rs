@@ -6,11 +6,9 @@
 //!           order; the graph, the cut and the device alone decide which rows get a block, or a
 //!           warp, of their own
 //! never     changes the order of the edges of a row
-use rayon::prelude::*;
 use warploom_contract::{
     arrow_file::View, kinds::partition::row_lists::WalkedRows, row_order::WalkOrder,
 };
-use warploom_cpu::evaluate::EdgeGraph;
 use warploom_cpu::sparse_product::SparseRows;
 use warploom_cuda::{Cut, TierCounts, WalkedDegrees};
 
@@ -37,42 +35,8 @@ impl Items {
             offset: walk.offsets.clone(),
             far: walk.edges.far.clone(),
             edge: walk.edges.edge.clone().unwrap_or_default(),
-            sorted_above: walk.sorted_above,
+            sorted_above: 0,
         }
-    }
-
-    /// The items of both directions together, which no partition has: in-edges of a row come first,
-    /// and edge rows of out-edges follow those of all in-edges.
-    pub fn of_both(graph: &EdgeGraph) -> Option<Items> {
-        let lists = [(graph.incoming?, 0), (graph.outgoing?, graph.edge_count as u32)];
-        let degree = |row: usize| {
-            lists.iter().map(|(list, _)| list.offsets[row + 1] - list.offsets[row]).sum::<u64>()
-                as u32
-        };
-        let edges: usize = lists.iter().map(|(list, _)| list.far.len()).sum();
-        let order = WalkOrder::choose(graph.nodes, edges as u64);
-        let mut listed = Listed::sort_rows(graph.nodes, degree, order);
-        let (mut far, mut edge) = (listed.far.as_mut_slice(), listed.edge.as_mut_slice());
-        let mut pieces = Vec::with_capacity(listed.row.len());
-        for &row in &listed.row {
-            let (far_of_row, far_after) = far.split_at_mut(degree(row as usize) as usize);
-            let (edge_of_row, edge_after) = edge.split_at_mut(far_of_row.len());
-            pieces.push((row as usize, far_of_row, edge_of_row));
-            (far, edge) = (far_after, edge_after);
-        }
-        pieces.into_par_iter().with_min_len(1024).for_each(|(row, far, edge)| {
-            let mut at = 0;
-            for (list, shift) in &lists {
-                let slots = list.offsets[row] as usize..list.offsets[row + 1] as usize;
-                for slot in slots {
-                    // Ids are there where a launch numbers an edge.
-                    let id = list.edges.get(slot).map_or(0, |edge| edge + shift);
-                    (far[at], edge[at]) = (list.far[slot], id);
-                    at += 1;
-                }
-            }
-        });
-        Some(listed.finish(order))
     }
 
     /// The entries of sparse features by row, or by column: `far` has the columns, or the rows, and

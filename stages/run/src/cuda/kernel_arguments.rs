@@ -212,10 +212,11 @@ pub fn build_walked_lists<T: Precision>(
 /// The edges of a direction.
 fn edge_items<T: Precision>(direction: Direction, data: &Data<T>) -> Option<Items> {
     match direction {
-        Direction::Both => Items::of_both(&data.edge_graph()),
-        Direction::In => data.row_lists.walked_in.as_ref().map(Items::from_walk),
-        Direction::Out => data.row_lists.walked_out.as_ref().map(Items::from_walk),
+        Direction::In => data.row_lists.walked_in.as_ref(),
+        Direction::Out => data.row_lists.walked_out.as_ref(),
+        Direction::Both => data.row_lists.walked_both.as_ref(),
     }
+    .map(Items::from_walk)
 }
 
 /// Rows of each tier, by walk and cut.

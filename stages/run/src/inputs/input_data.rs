@@ -13,7 +13,7 @@ use warploom_contract::{
     kinds::{
         csr::{Csr, Direction as Side},
         graph::Ids,
-        partition::row_lists::{RowEdges, RowLists, WalkedRows},
+        partition::row_lists::{RowEdges, RowLists, Side as RowSide, WalkedRows},
         permutation,
     },
 };
@@ -224,13 +224,20 @@ impl<T: Precision> Data<T> {
     /// Makes the lists that launches on a host walk of those of a GPU.
     pub fn build_host_lists(&mut self) {
         let Some((csr, lists)) = &mut self.lists_later else { return };
-        let RowLists { units, incoming, outgoing, walked_in, walked_out } = &mut self.row_lists;
+        let RowLists { units, incoming, outgoing, walked_in, walked_out, walked_both } =
+            &mut self.row_lists;
+        let edges = self.edges as u32;
+        let of_both = |direction: RowSide| {
+            walked_both.as_ref().map(|walked| walked.one_direction(direction, edges))
+        };
         if lists.incoming && incoming.is_none() {
-            *incoming = Some(list_for_host(walked_in.as_ref(), &mut csr.incoming));
+            let walked = walked_in.clone().or_else(|| of_both(RowSide::In));
+            *incoming = Some(list_for_host(walked.as_ref(), &mut csr.incoming));
             units.incoming = balanced_units(&csr.incoming.offsets).into();
         }
         if lists.outgoing && outgoing.is_none() {
-            *outgoing = Some(list_for_host(walked_out.as_ref(), &mut csr.outgoing));
+            let walked = walked_out.clone().or_else(|| of_both(RowSide::Out));
+            *outgoing = Some(list_for_host(walked.as_ref(), &mut csr.outgoing));
             units.outgoing = balanced_units(&csr.outgoing.offsets).into();
         }
         self.build_superstep_lists();

@@ -25,6 +25,9 @@ spec! {
         scheme: OneOrMore<Scheme> = OneOrMore::from_values([Scheme::Auto]);
         /// Most nonzeros in a unit of several rows; units of small graphs have fewer.
         unit_edges: u64 = 16_384, range(Range::closed(64.0, 4_294_967_296.0)), unit("nonzeros");
+        /// `rows`: also the edges of both directions together in the order of a GPU, 16 bytes an
+        /// edge. A program that walks them on a GPU sets it by itself.
+        both_directions: bool = false;
         /// `neighbour-groups`: most neighbours in a group.
         ngs: u64 = 32, range(Range::closed(1.0, PIECE_MOST)), unit("neighbours");
         /// `neighbour-groups`, `file` and `program`: lanes of a GPU that share the columns of a

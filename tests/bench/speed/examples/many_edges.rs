@@ -22,8 +22,8 @@ use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::row_order::WalkOrder;
 use warploom_contract::{Context, Store};
 use warploom_cpu::balanced_units;
-use warploom_cuda::{Matmul, Order};
-use warploom_ir::{Data as Known, Loss, Target};
+use warploom_cuda::{DevicePlan, Matmul, Order, TierCounts, WalkedDegrees, WalkedLists};
+use warploom_ir::{Data as Known, Direction as Along, Loss, Target};
 use warploom_launch::{Body, LaunchList, Needs, Operation, parameter_buffer};
 use warploom_run::backend::Backend;
 use warploom_run::buffers::{Aligned, Contents, Place};
@@ -137,7 +137,6 @@ fn lists(ring: Ring, on_gpu: bool) -> (Csr, RowLists) {
         rows: listed.rows.clone().into(),
         offsets: listed.offsets.iter().map(|&slot| slot as u32).collect::<Vec<u32>>().into(),
         edges: edges(listed),
-        sorted_above: order.sorted_above as u32,
     };
     let direction = |degree: &dyn Fn(usize) -> usize| {
         let mut offsets = vec![0u64];
@@ -168,6 +167,7 @@ fn lists(ring: Ring, on_gpu: bool) -> (Csr, RowLists) {
         outgoing: (!on_gpu).then(|| edges(&out)),
         walked_in: on_gpu.then(|| walked(&into)),
         walked_out: on_gpu.then(|| walked(&out)),
+        walked_both: None,
     };
     (csr, lists)
 }
@@ -202,6 +202,22 @@ fn data<T: Precision>(ring: Ring, list: &LaunchList, on_gpu: bool) -> Data<T> {
     data.target = Some(Contents::Owned(Aligned::zeros(ring.nodes * WIDTH).expect("memory")));
     data.splits[0] = (0..ring.nodes as u32).collect();
     data
+}
+
+/// Counts the tiers of the walks, as `plan` does.
+fn count_tiers<T: Precision>(planned: &mut DevicePlan, data: &Data<T>) {
+    let order = WalkOrder::choose(data.nodes, data.edges as u64);
+    for (walked, cut) in planned.walks_in_tiers() {
+        let lists = match walked {
+            WalkedLists::Edges(Along::In) => &data.row_lists.walked_in,
+            WalkedLists::Edges(Along::Out) => &data.row_lists.walked_out,
+            other => panic!("the program does not walk {other:?}"),
+        };
+        let offsets = &lists.as_ref().expect("lists of a GPU").offsets;
+        let degrees = WalkedDegrees { offsets, sorted_above: order.sorted_above as u32 };
+        let tiers = TierCounts::choose(degrees, cut, planned.processors);
+        planned.tiers.insert((walked, cut), tiers);
+    }
 }
 
 /// Reads a buffer of reals.
@@ -320,9 +336,10 @@ fn is_same<T: Precision>(ring: Ring, on_gpu: bool) -> bool {
             return Box::new(CpuBackend::new(&list, data, 7).expect("a backend"));
         }
         let facts = warploom_device::cuda(0).unwrap_or_else(|fault| panic!("{fault}"));
-        let kernels =
+        let mut kernels =
             emit_source(&list, size_of::<T>() as u64, Matmul::F32, Order::Spread, &[], &facts)
                 .unwrap_or_else(|error| panic!("{error}"));
+        count_tiers(&mut kernels.plan, &data);
         let planned = GpuPlan { facts: &facts, kernels: &kernels, host: None };
         let made = CudaBackend::new(&context, &list, data, 7, planned);
         Box::new(made.unwrap_or_else(|error| panic!("{error}")))

@@ -23,10 +23,12 @@ enum Numbers {
     Rows,
     /// Slots.
     Slots,
+    /// Slots of both directions together.
+    SlotsOfBoth,
     /// Whatever counts what is made: as wide as it asks.
     Counts,
 }
-use Numbers::{Counts, Mark, Rows, Short, Slots};
+use Numbers::{Counts, Mark, Rows, Short, Slots, SlotsOfBoth};
 
 /// Tables of a scheme without their direction: name, and columns (one without a name has the
 /// table's).
@@ -38,6 +40,11 @@ const OF_ROWS: Schema = &[
     ("walk_rows", &[("", Rows)]),
     ("walk_offsets", &[("", Slots)]),
     ("walk_edges", &[("far", Rows), ("edge", Slots)]),
+];
+const OF_BOTH_WALK: Schema = &[
+    ("walk_rows", &[("", Rows)]),
+    ("walk_offsets", &[("", SlotsOfBoth)]),
+    ("walk_edges", &[("far", Rows), ("edge", SlotsOfBoth)]),
 ];
 const OF_GROUPS: Schema = &[
     (
@@ -81,7 +88,10 @@ const SPANS: &[(&str, Numbers)] = &[("node", Rows), ("block", Counts), ("blocks"
 fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
     let both = |schema| vec![("in_", schema), ("out_", schema)];
     match scheme {
-        Scheme::Rows { .. } => both(OF_ROWS),
+        Scheme::Rows { both_walk: Some(_), .. } => {
+            vec![("in_", OF_ROWS), ("out_", OF_ROWS), ("both_", OF_BOTH_WALK)]
+        }
+        Scheme::Rows { both_walk: None, .. } => both(OF_ROWS),
         Scheme::NeighbourGroups { .. } => both(OF_GROUPS),
         Scheme::MergePath { .. } => both(OF_MERGE_PATH),
         Scheme::WarpTiles { .. } => both(OF_WARP_TILES),
@@ -98,6 +108,11 @@ fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
         Scheme::PackedGraphs { .. } => vec![("", OF_PACKED)],
         Scheme::File { .. } => vec![("", OF_FILE)],
     }
+}
+
+/// Widths of numbers up to so many slots.
+fn slot_widths(slots: u64) -> &'static [Width] {
+    if Width::from_largest(slots) == Width::U32 { &[Width::U32] } else { &[Width::U64] }
 }
 
 /// Where a division lies, and what it divides.
@@ -175,8 +190,8 @@ impl Look<'_> {
             Mark => &[Width::U8],
             Short => &[Width::U16],
             Rows => &[Width::U32],
-            Slots if Width::from_largest(self.edges) == Width::U32 => &[Width::U32],
-            Slots => &[Width::U64],
+            Slots => slot_widths(self.edges),
+            SlotsOfBoth => slot_widths(self.edges.saturating_mul(2)),
             Counts => &[Width::U32, Width::U64],
         }
     }
@@ -187,7 +202,10 @@ impl Look<'_> {
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         let (nodes, edges) = (self.nodes, self.edges);
         match scheme {
-            Scheme::Rows { units, .. } => self.rows(tables, side, units[index]),
+            Scheme::Rows { units, .. } => match units.get(index) {
+                Some(&units) => self.rows(tables, side, units),
+                None => self.walk(tables, side, self.edges.saturating_mul(2)),
+            },
             Scheme::NeighbourGroups { ngs, dw, block_threads, spanning } => {
                 let (groups, of_block) = (table("groups")?, block_threads / (*dw).max(1));
                 self.firsts(&format!("{side}group_first"), only("group_first")?, groups)?;
@@ -261,15 +279,26 @@ impl Look<'_> {
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         self.length(table("rows")?, units.saturating_add(1))?;
         self.check_ascending(&format!("{side}rows"), only("rows")?, 0, self.nodes, Step::Up)?;
-        for edges in [table("edges")?, table("walk_edges")?] {
-            self.length(edges, self.edges)?;
-            self.below(edges, "far", self.nodes)?;
-            self.below(edges, "edge", self.edges)?;
-        }
+        self.row_edges(table("edges")?, self.edges)?;
+        self.walk(tables, side, self.edges)
+    }
+
+    /// The tables of rows in the order of a GPU, with so many edges.
+    fn walk(&self, tables: &Tables, side: &str, edges: u64) -> Looked {
+        let only = |name: &str| tables.only_column(&format!("{side}{name}"));
+        let table = |name: &str| tables.get(&format!("{side}{name}"));
+        self.row_edges(table("walk_edges")?, edges)?;
         self.check_each_row_once(table("walk_rows")?, only("walk_rows")?)?;
         let offsets = table("walk_offsets")?;
         self.length(offsets, self.nodes + 1)?;
-        self.check_ascending(&offsets.name, only("walk_offsets")?, 0, self.edges, Step::Level)
+        self.check_ascending(&offsets.name, only("walk_offsets")?, 0, edges, Step::Level)
+    }
+
+    /// Far ends and ids of so many edges.
+    fn row_edges(&self, table: &Table, edges: u64) -> Looked {
+        self.length(table, edges)?;
+        self.below(table, "far", self.nodes)?;
+        self.below(table, "edge", edges)
     }
 
     /// The tables of messages.

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::{
-    super::expect_length, EDGES_FILES, RowUnits, SORTED_ABOVE, UNITS_FILES, WALK_FILES, Width,
-    tables,
+    super::expect_length, EDGES_FILES, RowUnits, SORTED_ABOVE, SORTED_ABOVE_OF_BOTH, UNITS_FILES,
+    WALK_FILES, Width, tables,
 };
 use crate::{
     Artifact, StageError,
@@ -27,14 +27,25 @@ pub enum Side {
     In,
     /// Out-edges.
     Out,
+    /// In-edges of a row, then its out-edges, whose ids follow those of all in-edges.
+    Both,
 }
 
 impl Side {
+    /// All of them, in the order of the tables.
+    pub const ALL: [Side; 3] = [Side::In, Side::Out, Side::Both];
+
+    /// How many edges the tables have, of a graph of so many.
+    pub fn edges(self, edges: u64) -> u64 {
+        if self == Side::Both { edges.saturating_mul(2) } else { edges }
+    }
+
     /// As names of tables begin.
     pub fn name(self) -> &'static str {
         match self {
             Side::In => "in",
             Side::Out => "out",
+            Side::Both => "both",
         }
     }
 
@@ -89,8 +100,6 @@ pub struct WalkedRows {
     pub offsets: View<u32>,
     /// Their edges.
     pub edges: RowEdges,
-    /// Rows of more edges come first, those with most edges first.
-    pub sorted_above: u32,
 }
 
 impl WalkedRows {
@@ -114,6 +123,25 @@ impl WalkedRows {
             path: self.edges.path.clone(),
         };
         (offsets, edges)
+    }
+
+    /// In-edges, or out-edges, of a walk over both directions of a graph of so many edges.
+    pub fn one_direction(&self, side: Side, edges: u32) -> WalkedRows {
+        let shift = if side == Side::Out { edges } else { 0 };
+        let ids = self.edges.edge.clone().unwrap_or_default();
+        let (mut offsets, mut far, mut edge) = (vec![0], Vec::new(), Vec::new());
+        for pair in self.offsets.windows(2) {
+            for slot in pair[0] as usize..pair[1] as usize {
+                if (ids[slot] >= edges) == (side == Side::Out) {
+                    far.push(self.edges.far[slot]);
+                    edge.push(ids[slot] - shift);
+                }
+            }
+            offsets.push(far.len() as u32);
+        }
+        let (far, edge, path) = (far.into(), Some(edge.into()), self.edges.path.clone());
+        let edges = RowEdges { far, edge, path };
+        WalkedRows { rows: self.rows.clone(), offsets: offsets.into(), edges }
     }
 
     /// Checks that rows, offsets, ends and ids are within a graph of so many nodes and edges.
@@ -145,15 +173,15 @@ pub struct RowLists {
     pub walked_in: Option<WalkedRows>,
     /// Out-edges in the order of a GPU.
     pub walked_out: Option<WalkedRows>,
+    /// Edges of both directions together in the order of a GPU.
+    pub walked_both: Option<WalkedRows>,
 }
 
-/// Which of these launches walk, for in-edges and out-edges.
+/// Which of these launches walk, for in-edges, out-edges and, on a GPU, both together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowListNeeds {
-    /// Rows in the order of their numbers, for a GPU.
-    pub by_number: [bool; 2],
     /// Rows in the order of a GPU.
-    pub walked: [bool; 2],
+    pub walked: [bool; 3],
     /// Rows in the order of their numbers, which the host reads, and checks as it reads: they are
     /// mapped without a look at the numbers.
     pub by_host: [bool; 2],
@@ -166,13 +194,14 @@ pub struct RowListNeeds {
 impl RowListNeeds {
     /// The files that `open_row_lists` opens.
     pub fn files(self) -> Vec<&'static str> {
-        let of_side = |side: usize| {
-            let edges = self.by_number[side] || self.by_host[side];
-            let walked = WALK_FILES[side].into_iter().filter(move |_| self.walked[side]);
-            let units = UNITS_FILES.get(side).filter(|_| self.units[side]);
-            units.into_iter().chain(EDGES_FILES.get(side).filter(|_| edges)).copied().chain(walked)
+        let chosen = |files: [&'static str; 2], needs: [bool; 2]| {
+            files.into_iter().zip(needs).filter(|(_, is_needed)| *is_needed).map(|(file, _)| file)
         };
-        of_side(0).chain(of_side(1)).collect()
+        let walked = WALK_FILES.into_iter().zip(self.walked).filter(|(_, is_needed)| *is_needed);
+        chosen(UNITS_FILES, self.units)
+            .chain(chosen(EDGES_FILES, self.by_host))
+            .chain(walked.flat_map(|(files, _)| files))
+            .collect()
     }
 }
 
@@ -192,42 +221,50 @@ pub fn open_row_lists(
     nodes: usize,
     edges: usize,
 ) -> Result<RowLists, StageError> {
-    let by_number = |direction: usize, side: Side| {
-        let (is_read, is_of_host) = (needs.by_number[direction], needs.by_host[direction]);
-        let with_ids = is_read || needs.ids_by_host;
-        let open = || open_row_edges(artifact, side, with_ids);
-        let lists = (is_read || is_of_host).then(open).transpose()?;
-        let checked = lists.iter().filter(|_| is_read);
-        checked.into_iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
-        Ok::<_, StageError>(lists)
+    let by_number = |is_needed: bool, side: Side| {
+        is_needed.then(|| open_row_edges(artifact, side, needs.ids_by_host)).transpose()
     };
     let walked = |is_needed: bool, side: Side| {
         let lists = is_needed.then(|| open_walked_rows(artifact, side)).transpose()?;
+        let edges = side.edges(edges as u64) as usize;
         lists.iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
         Ok::<_, StageError>(lists)
     };
     Ok(RowLists {
         units: super::open_rows(artifact, needs.units)?,
-        incoming: by_number(0, Side::In)?,
-        outgoing: by_number(1, Side::Out)?,
+        incoming: by_number(needs.by_host[0], Side::In)?,
+        outgoing: by_number(needs.by_host[1], Side::Out)?,
         walked_in: walked(needs.walked[0], Side::In)?,
         walked_out: walked(needs.walked[1], Side::Out)?,
+        walked_both: walked(needs.walked[2], Side::Both)?,
     })
 }
 
-/// Rows of more edges come first in the order of a GPU.
-pub fn sorted_above(artifact: &Artifact) -> Result<u32, StageError> {
-    Ok(u32::try_from(artifact.count(SORTED_ABOVE)?).unwrap_or(u32::MAX))
+/// The degrees of rows in the order of a GPU.
+#[derive(Clone, Debug)]
+pub struct WalkOffsets {
+    /// Where the edges of each row start, and their number.
+    pub offsets: View<u32>,
+    /// Rows of more edges come first, those with most edges first.
+    pub sorted_above: u32,
 }
 
-/// Maps where the edges of each row start in the order of a GPU, for in-edges and out-edges; none
-/// where offsets have 64 bits.
-pub fn open_walk_offsets(artifact: &Artifact) -> Result<Option<[View<u32>; 2]>, StageError> {
-    if Width::from_largest(artifact.count("edges")?) != Width::U32 {
+/// Maps where the edges of each row start in the order of a GPU; none where the partition has no
+/// such table, or its offsets have 64 bits.
+pub fn open_walk_offsets(
+    artifact: &Artifact,
+    side: Side,
+) -> Result<Option<WalkOffsets>, StageError> {
+    if Width::from_largest(side.edges(artifact.count("edges")?)) != Width::U32 {
         return Ok(None);
     }
-    let open = |side: Side| open_offsets(artifact, side);
-    Ok(Some([open(Side::In)?, open(Side::Out)?]))
+    let above = match side {
+        Side::Both => artifact.find_count(SORTED_ABOVE_OF_BOTH),
+        Side::In | Side::Out => Some(artifact.count(SORTED_ABOVE)?),
+    };
+    let Some(above) = above else { return Ok(None) };
+    let sorted_above = u32::try_from(above).unwrap_or(u32::MAX);
+    Ok(Some(WalkOffsets { offsets: open_offsets(artifact, side)?, sorted_above }))
 }
 
 fn open_offsets(artifact: &Artifact, side: Side) -> Result<View<u32>, StageError> {
@@ -254,7 +291,6 @@ fn open_walked_rows(artifact: &Artifact, side: Side) -> Result<WalkedRows, Stage
         )?,
         offsets: open_offsets(artifact, side)?,
         edges: open_edges(artifact.file(&side.file("walk_edges")), true)?,
-        sorted_above: sorted_above(artifact)?,
     })
 }
 
@@ -272,10 +308,29 @@ mod tests {
                 edge: Some(vec![1, 2, 3, 0].into()),
                 path: PathBuf::new(),
             },
-            sorted_above: 0,
         };
         let (offsets, RowEdges { far, edge, .. }) = walked.by_number();
         assert_eq!(offsets, [0, 1, 1, 4]);
         assert_eq!((&*far, &*edge.unwrap()), (&[2, 0, 1, 2][..], &[0, 1, 2, 3][..]));
+    }
+
+    #[test]
+    fn both_directions_come_apart() {
+        // The edges 0: 0 to 2, 1: 1 to 2, 2: 2 to 0.
+        let both = WalkedRows {
+            rows: vec![2, 0, 1].into(),
+            offsets: vec![0, 3, 5, 6].into(),
+            edges: RowEdges {
+                far: vec![0, 1, 0, 2, 2, 2].into(),
+                edge: Some(vec![0, 1, 5, 2, 3, 4].into()),
+                path: PathBuf::new(),
+            },
+        };
+        let apart = |side: Side| {
+            let (offsets, RowEdges { far, edge, .. }) = both.one_direction(side, 3).by_number();
+            (offsets, far.to_vec(), edge.unwrap().to_vec())
+        };
+        assert_eq!(apart(Side::In), (vec![0, 1, 1, 3], vec![2, 0, 1], vec![2, 0, 1]));
+        assert_eq!(apart(Side::Out), (vec![0, 1, 2, 3], vec![2, 2, 0], vec![0, 1, 2]));
     }
 }
