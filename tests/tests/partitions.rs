@@ -2,6 +2,7 @@
 //! changes a result, that damage is found, and that what cannot be is refused with the way out.
 use std::fs;
 
+use serde_json::Value;
 use warploom_contract::arrow_file::{numbers, open_numbers, write_columns};
 use warploom_test_support::draws::Draws;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
@@ -68,12 +69,61 @@ fn divisions_are_built_found_proved_and_change_no_result() {
 }
 
 #[test]
+fn edges_of_both_directions_are_listed_where_they_are_walked() {
+    let sandbox = sandbox();
+    let file = |partition: &Value| folder(partition, "partition").join("both_walk_edges.arrow");
+    // The order of the nodes is the same for both devices.
+    let of = |program: &str| Recipe::of(program, "drawn").set("reorder.method=none");
+    // On a CPU no program has them, nor does one on a GPU that walks one direction.
+    let on_gpu = |program: &str| {
+        let recipe = of(program);
+        let until_plan = ["--device", "h200", "--until", "plan"];
+        sandbox.front("pipeline", &recipe, &until_plan).expect(0).stages().remove(3)
+    };
+    let plain = sandbox.build(&of("components")).remove(3);
+    assert!(!file(&plain).exists());
+    assert_eq!(on_gpu("pagerank")["key"], plain["key"]);
+    let both = on_gpu("components");
+    assert!(file(&both).is_file());
+    // The setting gives the same partition, whose tables `check` expands.
+    let by_hand = of("components").set("partition.both_directions=true");
+    assert_eq!(sandbox.build(&by_hand)[3]["key"], both["key"]);
+    sandbox.stage("partition", &by_hand, &["check"]).expect(0);
+    let path = file(&both);
+    let column = |name: &str| open_numbers::<u32>(&path, name).unwrap().to_vec();
+    let (mut far, edge) = (column("far"), column("edge"));
+    far[10] ^= 1;
+    fs::remove_file(&path).unwrap();
+    write_columns(&path, vec![("far", numbers(far)), ("edge", numbers(edge))]).unwrap();
+    let named = "both_walk_edges, entry 10, far of row";
+    sandbox.stage("partition", &by_hand, &["check"]).expect(3).says(&[named]);
+    // A file that is too short is damage.
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let again = sandbox.front("pipeline", &by_hand, &[]);
+    again.expect(1).says(&[path.to_str().unwrap(), "hint:"]);
+}
+
+/// A symmetric graph has each edge in both directions: a minimum over one is that over both.
+#[test]
+fn minima_over_a_symmetric_graph_need_no_edges_of_both_directions() {
+    let text = Draws::seeded(7).edge_list(2000, 300.0);
+    let settings = "symmetrize: true\nsplit: {rule: none}";
+    let sandbox = Sandbox::edge_lists(&[("drawn", &text)], settings);
+    let until_plan = ["--device", "h200", "--until", "plan"];
+    let lines = sandbox.front("pipeline", &recipe(), &until_plan).expect(0).stages();
+    assert!(!folder(&lines[3], "partition").join("both_walk_edges.arrow").exists());
+}
+
+#[test]
 fn no_number_of_threads_changes_a_division() {
     let sandbox = sandbox();
     let mut digests = std::collections::BTreeSet::new();
     for threads in ["1", "2", "8"] {
         let sandbox = sandbox.with_store(format!("store-{threads}"));
-        let divided = recipe().set(&format!("partition.scheme={SCHEMES}"));
+        let divided = recipe()
+            .set(&format!("partition.scheme={SCHEMES}"))
+            .set("partition.both_directions=true");
         for stage in ["ingest", "extract", "reorder", "partition"] {
             sandbox.stage(stage, &divided, &["--threads", threads]).expect(0);
         }

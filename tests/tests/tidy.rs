@@ -734,8 +734,17 @@ fn run_launches_the_kernels_of_its_plan() {
 /// Rows of the tuning table that `run` may read: of transfers and of what it replays.
 const TUNING_OF_RUN: [&str; 5] =
     ["upload_bytes", "upload_rows", "readback_gap_bytes", "epochs_per_graph", "pinned_state_bytes"];
-/// The file that lists the walks that no artifact has, and divides them as `plan` does the others.
-const LISTS_OF_RUN: &str = "stages/run/src/cuda/edge_order.rs";
+/// What orders rows, or divides a walk of a GPU: the orders are made by `partition`, the tiers
+/// counted by `plan`.
+const ORDERS_AND_TIERS: [&str; 7] = [
+    "TierCounts::choose",
+    "WalkedDegrees",
+    "WalkOrder",
+    "row_order",
+    "order_by_degree",
+    "warploom_partition",
+    "by_degree(",
+];
 
 #[test]
 fn run_has_no_threshold_of_a_schedule() {
@@ -749,9 +758,8 @@ fn run_has_no_threshold_of_a_schedule() {
         });
         let rows = read.filter(|row| !TUNING_OF_RUN.contains(row) && *row != "tuning");
         let mut named: Vec<String> = rows.map(|row| format!("{path}: tuning::{row}")).collect();
-        if own.contains("TierCounts::choose") && path != LISTS_OF_RUN {
-            named.push(format!("{path}: TierCounts::choose"));
-        }
+        let deciding = ORDERS_AND_TIERS.into_iter().filter(|name| own.contains(name));
+        named.extend(deciding.map(|name| format!("{path}: {name}")));
         named
     });
     none("`run` decides by a threshold, which is the plan's", found.collect());

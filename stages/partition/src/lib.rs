@@ -1,7 +1,8 @@
 //! partition: the stage that divides the edges or rows of a permuted csr into units of work, by one
-//! scheme or several.
+//! scheme or several, and lists edges and entries of sparse features as executors walk them.
 //!
-//! reads     csr (and a user's own table of groups, or what a program of the user's is given)
+//! reads     csr (where features are sparse, also graph and permutation; and a user's own table of
+//!           groups, or what a program of the user's is given)
 //! writes    partition
 //! promises  each division of edges has every edge exactly once, each division of rows every row
 //! never     copies weights or features; lets a scheme change a result
@@ -17,7 +18,7 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         csr::Csr,
-        partition::{self, Division, Partition, TableFacts, Tables},
+        partition::{self, Division, FEATURE_ENTRIES, Partition, TableFacts, Tables},
     },
 };
 use warploom_shell::{StageName, requests::PartitionRequest};
@@ -25,7 +26,10 @@ use warploom_spec::Scheme as Asked;
 
 use crate::{
     program::WrittenGroups,
-    schemes::file,
+    schemes::{
+        feature_entries::{self, SparseFeatures},
+        file,
+    },
     size_estimate::{Outline, Room},
 };
 
@@ -49,12 +53,14 @@ impl Stage for PartitionStage {
         let request = &mut request.clone();
         let written = program::run(context, outputs, inputs, request)?;
         let request = &*request;
+        let features = feature_entries::read(inputs, request)?;
         // Memory needs of all schemes are checked before the first is built.
         let room = Room(context.memory);
-        let outlines = outline_schemes(request, |scheme| match (scheme, &written) {
-            (Asked::Program, Some(written)) => written.outline(&csr, request, room),
-            _ => schemes::outline(scheme, &csr, request, room),
-        })?;
+        let outlines =
+            outline_schemes(request, &features, room, |scheme| match (scheme, &written) {
+                (Asked::Program, Some(written)) => written.outline(&csr, request, room),
+                _ => schemes::outline(scheme, &csr, request, room),
+            })?;
         let mut schemes = Vec::new();
         for (outline, why) in outlines {
             context.progress.begin(
@@ -62,7 +68,7 @@ impl Stage for PartitionStage {
                 csr.edges() as u64,
                 "edges",
             );
-            let made = schemes::build(&outline.scheme, &csr, request)?;
+            let made = schemes::build(&outline.scheme, &csr, &features, request)?;
             let facts: Vec<TableFacts> = made.iter().map(|table| table.facts()).collect();
             if facts != outline.tables {
                 return Err(StageError::defect(format!(
@@ -89,8 +95,8 @@ impl Stage for PartitionStage {
         )
     }
 
-    /// Expands every division to edges and compares them with the csr; compares settings and sizes
-    /// with the request.
+    /// Expands every division to edges or entries and compares them with the csr or the features;
+    /// compares settings and sizes with the request.
     fn check(
         _context: &Context,
         outputs: &Inputs,
@@ -100,10 +106,11 @@ impl Stage for PartitionStage {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         let artifact = outputs.get(Kind::Partition)?;
         let page = partition::open(artifact)?;
-        let expected = outline_schemes(request, |scheme| match scheme {
+        let (features, room) = (feature_entries::read(inputs, request)?, Room(u64::MAX));
+        let expected = outline_schemes(request, &features, room, |scheme| match scheme {
             // What the program wrote is not kept, and no check runs it.
             Asked::Program => Ok(file::stored_outline(&page, &csr, &request.spec)),
-            _ => schemes::outline(scheme, &csr, request, Room(u64::MAX)),
+            _ => schemes::outline(scheme, &csr, request, room),
         })?;
         let names =
             |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
@@ -122,8 +129,8 @@ impl Stage for PartitionStage {
                     outline.scheme, outline.tables, division.scheme, division.tables
                 )));
             }
-            let padding =
-                schemes::prove(&division.scheme, &csr, &Tables::open(&artifact.path, division)?)?;
+            let tables = Tables::open(&artifact.path, division)?;
+            let padding = schemes::prove(&division.scheme, &csr, &features, &tables)?;
             if padding != division.padding {
                 return Err(Violation::new(format!(
                     "scheme `{name}`: expected the padding {padding:?}, found {:?}",
@@ -135,9 +142,12 @@ impl Stage for PartitionStage {
     }
 }
 
-/// The outline of each requested scheme, and why it is there: `rows` first, always.
+/// The outline of each requested scheme, and why it is there: `rows` first, always; last the
+/// entries of sparse features.
 fn outline_schemes(
     request: &PartitionRequest,
+    features: &[SparseFeatures],
+    room: Room,
     outline: impl Fn(Asked) -> Result<Outline, StageError>,
 ) -> Result<Vec<(Outline, &'static str)>, StageError> {
     let asked = &request.spec.scheme;
@@ -153,8 +163,13 @@ fn outline_schemes(
                 _ => (scheme, "asked for"),
             }
         });
+    let of_features = feature_entries::outline(features).map(|outline| {
+        room.refuse_beyond(FEATURE_ENTRIES, outline.bytes_peak())?;
+        Ok((outline, "launches over sparse features on a GPU read it"))
+    });
     std::iter::once((Asked::Rows, of_rows))
         .chain(others)
         .map(|(scheme, why)| Ok((outline(scheme)?, why)))
+        .chain(of_features)
         .collect()
 }

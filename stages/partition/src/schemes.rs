@@ -5,6 +5,7 @@
 //!           built tables have the sizes of the outline
 //! never     writes a file
 pub mod degree_bins;
+pub mod feature_entries;
 pub mod file;
 pub mod group_spans;
 pub mod interleaved;
@@ -33,6 +34,7 @@ use warploom_spec::Scheme as Asked;
 
 use crate::{
     directions::{build_tables, prove_sides as prove_both},
+    schemes::feature_entries::SparseFeatures,
     size_estimate::{Outline, Room},
 };
 
@@ -67,10 +69,11 @@ pub fn outline(
     Ok(outline)
 }
 
-/// Builds the tables of a scheme.
+/// Builds the tables of a scheme over the edges, or over entries of features.
 pub fn build(
     scheme: &Scheme,
     csr: &Csr,
+    features: &[SparseFeatures],
     request: &PartitionRequest,
 ) -> Result<Vec<Table>, StageError> {
     Ok(match scheme {
@@ -97,12 +100,19 @@ pub fn build(
         Scheme::RelationMajor { relations } => relation_major::build(csr, *relations)?,
         Scheme::RowRelation { forms } => row_relation::build(csr, *forms)?,
         Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::build(csr, *block_nodes)?,
+        Scheme::FeatureEntries { .. } => feature_entries::build(features),
         Scheme::File { spanning, .. } => file::build(csr, request, *spanning)?,
     })
 }
 
-/// Expands a scheme's tables to edges and compares them with the csr; returns the padding.
-pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
+/// Expands a scheme's tables to edges or entries and compares them with the csr or the features;
+/// returns the padding.
+pub fn prove(
+    scheme: &Scheme,
+    csr: &Csr,
+    features: &[SparseFeatures],
+    tables: &Tables,
+) -> Result<Option<Padding>, Violation> {
     match scheme {
         Scheme::Rows { unit_edges, units, unit_edges_max, walk, both_walk } => {
             rows::prove(csr, tables, *unit_edges, *units, *unit_edges_max)?;
@@ -132,6 +142,7 @@ pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Paddi
         Scheme::RelationMajor { .. } => relation_major::prove(csr, tables),
         Scheme::RowRelation { forms } => row_relation::prove(csr, tables, *forms),
         Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::prove(csr, tables, *block_nodes),
+        Scheme::FeatureEntries { .. } => feature_entries::prove(features, tables).map(|()| None),
         Scheme::File { dw, block_threads, .. } => {
             file::prove(csr, tables, group_spans::groups_per_block(*dw, *block_threads))
         }

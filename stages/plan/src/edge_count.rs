@@ -1,8 +1,10 @@
-//! edge_count: refuses a graph of more edges than a program can count.
+//! edge_count: refuses a graph of more edges, or more entries of features, than a program can
+//! count.
 //!
-//! promises  the bound is that of the launch list (`LaunchList::most_edges`); found before `run`
+//! promises  the bound of edges is that of the launch list (`LaunchList::most_edges`); found before
+//!           `run`
 use warploom_contract::{ErrorKind, StageError};
-use warploom_launch::LaunchList;
+use warploom_launch::{LaunchList, Role};
 
 /// Refuses a graph of more edges than the list can run on.
 pub fn refuse_uncounted(list: &LaunchList, edges: u64, on_gpu: bool) -> Result<(), StageError> {
@@ -24,12 +26,35 @@ pub fn refuse_uncounted(list: &LaunchList, edges: u64, on_gpu: bool) -> Result<(
     Err(StageError::new(ErrorKind::Data, what).hint(hint))
 }
 
+/// Refuses sparse features of more entries than a GPU counts; so many are those of all nodes.
+pub fn refuse_uncounted_entries(
+    list: &LaunchList,
+    of_all: Option<u64>,
+    on_gpu: bool,
+) -> Result<(), StageError> {
+    let entries = list.buffers.iter().filter_map(|buffer| match buffer.role {
+        Role::SparseFeatures => of_all,
+        Role::SparseFeaturesOf { entries, .. } => Some(entries),
+        _ => None,
+    });
+    let (found, most) = (entries.max().unwrap_or(0), u64::from(u32::MAX));
+    if !on_gpu || found <= most {
+        return Ok(());
+    }
+    let what = format!(
+        "too many entries of sparse features for `{}` on a GPU: expected at most {most}, found \
+         {found}",
+        list.program
+    );
+    Err(StageError::new(ErrorKind::Data, what).hint("--device cpu"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
     use warploom_compiler::compile;
-    use warploom_ir::Data;
+    use warploom_ir::{Data, Loss, Target};
 
     use super::*;
 
@@ -43,6 +68,32 @@ mod tests {
     fn list(text: &str) -> LaunchList {
         let data = Data { weighted: true, ..Data::bare(1 << 31, 5 << 30) };
         compile(text, "total", &BTreeMap::new(), &data).unwrap().list
+    }
+
+    #[test]
+    fn entries_of_features_are_bounded_on_a_gpu() {
+        let text = "def total(v):\n    return linear(v.x, v.classes)\n";
+        let target = Some(Target { columns: 3, loss: Loss::CrossEntropy });
+        let data = Data {
+            features: None,
+            sparse_features: Some(5),
+            target,
+            training: true,
+            ..Data::bare(10, 20)
+        };
+        let list = compile(text, "total", &BTreeMap::new(), &data).unwrap().list;
+        let refused = |entries: u64, on_gpu: bool| {
+            let refused = refuse_uncounted_entries(&list, Some(entries), on_gpu);
+            refused.err().map(|error| error.to_string())
+        };
+        let most = u64::from(u32::MAX);
+        assert_eq!((refused(most, true), refused(most + 1, false)), (None, None));
+        let error = refused(most + 1, true).unwrap();
+        assert!(
+            error.contains("expected at most 4294967295, found 4294967296")
+                && error.contains("--device cpu"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Stage for PlanStage {
         list.lines.clear();
         let mut decided = decide_for_gpu(request, &list, &known)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
-        known.walks.add_to(decided.as_mut())?;
+        known.walks.add_to(&list, decided.as_mut())?;
         let planned = group_division::to_page(&known.walked(decided.as_deref()));
         if planned != page.division {
             return Err(Violation::new(format!(
@@ -392,6 +392,7 @@ fn build_list(
     let predicts = if made.data.inferring { score_kind(request, &made) } else { None };
     let facts = GraphFacts::from_data(&made.data);
     edge_count::refuse_uncounted(&made.list, facts.edges, is_gpu(request))?;
+    edge_count::refuse_uncounted_entries(&made.list, facts.sparse_features, is_gpu(request))?;
     Ok(BuiltList { facts, list: made.list, settings: made.traced.settings, warnings, predicts })
 }
 
@@ -616,12 +617,12 @@ fn fit_memory(
         .zip(found.host.as_ref())
         .is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
-        known.walks.add_to(decided.as_mut())?;
+        known.walks.add_to(list, decided.as_mut())?;
         return Ok((decided, found));
     }
     list.keep_features_apart(facts);
     let mut decided = drop_unstored_buffers(request, list, facts, known, on_step)?;
-    known.walks.add_to(decided.as_mut())?;
+    known.walks.add_to(list, decided.as_mut())?;
     let found = memory_needs(request, decided.as_ref(), list, facts, known);
     on_step();
     Ok((decided, found))

@@ -1,67 +1,93 @@
-//! walk_tiers: how many rows of each walk over edges have several blocks, a block or a warp each.
+//! walk_tiers: how many rows of each walk have several blocks, a block or a warp each.
 //!
 //! promises  counts follow from the offsets of the walk in `partition`, of which a few are read; a
 //!           partition without the tables of a walk is refused
-//! never     opens an edge
+//! never     opens an edge or an entry of a feature
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
-    kinds::partition::row_lists::{self, Side, WalkOffsets},
+    arrow_file::View,
+    kinds::partition::{
+        FeatureWalk,
+        row_lists::{self, Side, WalkOffsets},
+    },
 };
 use warploom_cuda::{DecidedKernels, TierCounts, WalkedDegrees, WalkedLists};
 use warploom_ir::Direction;
+use warploom_launch::LaunchList;
+use warploom_shell::graph_reads;
 
-/// The degrees of rows in the order of a GPU; none for a CPU, or where offsets have 64 bits.
+/// The degrees of rows in the order of a GPU.
 #[derive(Clone, Debug, Default)]
 pub struct WalkTiers {
-    incoming: Option<WalkOffsets>,
-    outgoing: Option<WalkOffsets>,
-    /// Those of both directions together, where the partition has them.
-    both: Option<WalkOffsets>,
-    /// The partition, for messages.
-    place: String,
+    /// The partition; none for a CPU.
+    partition: Option<Artifact>,
 }
 
 impl WalkTiers {
-    /// Maps the offsets.
+    /// Finds the partition.
     pub fn read(inputs: &Inputs, is_gpu: bool) -> Result<Self, StageError> {
-        if !is_gpu {
-            return Ok(WalkTiers::default());
-        }
-        let artifact: &Artifact = inputs.get(Kind::Partition)?;
-        let [incoming, outgoing, both] =
-            Side::ALL.map(|side| row_lists::open_walk_offsets(artifact, side));
-        let place = artifact.path.display().to_string();
-        Ok(WalkTiers { incoming: incoming?, outgoing: outgoing?, both: both?, place })
+        let partition = is_gpu.then(|| inputs.get(Kind::Partition).cloned()).transpose()?;
+        Ok(WalkTiers { partition })
     }
 
-    /// Adds the tiers of all walks over edges.
-    pub fn add_to(&self, decided: Option<&mut DecidedKernels>) -> Result<(), StageError> {
-        let Some(decided) = decided else { return Ok(()) };
+    /// Adds the tiers of all walks of a list.
+    pub fn add_to(
+        &self,
+        list: &LaunchList,
+        decided: Option<&mut DecidedKernels>,
+    ) -> Result<(), StageError> {
+        let (Some(decided), Some(partition)) = (decided, &self.partition) else { return Ok(()) };
         let planned = &mut decided.plan;
         for (walked, cut) in planned.walks_in_tiers() {
-            let offsets = match walked {
-                WalkedLists::Edges(Direction::In) => self.incoming.as_ref(),
-                WalkedLists::Edges(Direction::Out) => self.outgoing.as_ref(),
-                WalkedLists::Edges(Direction::Both) => {
-                    Some(self.both.as_ref().ok_or_else(|| self.absent_tables())?)
+            let found = match &walked {
+                WalkedLists::Edges(direction) => edge_offsets(partition, *direction)?,
+                WalkedLists::Entries(..) => {
+                    let walk = graph_reads::feature_walk(list, &walked).ok_or_else(|| {
+                        StageError::defect(format!("{walked:?} walks no sparse features"))
+                    })?;
+                    WalkOffsets { offsets: entry_offsets(partition, walk)?, sorted_above: 0 }
                 }
-                _ => None,
+                WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) => continue,
             };
-            let Some(WalkOffsets { offsets, sorted_above }) = offsets else { continue };
-            let rows = WalkedDegrees { offsets, sorted_above: *sorted_above };
+            let WalkOffsets { offsets, sorted_above } = found;
+            let rows = WalkedDegrees { offsets: &offsets, sorted_above };
             let tiers = TierCounts::choose(rows, cut, planned.processors);
             planned.tiers.insert((walked, cut), tiers);
         }
         Ok(())
     }
+}
 
-    /// The error of a program that walks both directions, where the partition has no tables of it.
-    fn absent_tables(&self) -> StageError {
-        let what = "the program walks the edges of both directions together on a GPU: expected the \
-                    tables both_walk_rows, both_walk_offsets and both_walk_edges of the partition, \
-                    found none";
-        StageError::new(ErrorKind::Specification, what)
-            .at(&self.place)
-            .hint("--set partition.both_directions=true  builds a partition with them")
+/// Where the edges of each row start.
+fn edge_offsets(partition: &Artifact, direction: Direction) -> Result<WalkOffsets, StageError> {
+    let side = match direction {
+        Direction::In => Side::In,
+        Direction::Out => Side::Out,
+        Direction::Both => Side::Both,
+    };
+    row_lists::open_walk_offsets(partition, side)?.ok_or_else(|| {
+        let name = side.name();
+        let what = format!(
+            "the program walks edges on a GPU: expected the tables {name}_walk_rows, \
+             {name}_walk_offsets and {name}_walk_edges of 32 bits in the partition, found none"
+        );
+        let error = StageError::new(ErrorKind::Specification, what).at(partition.path.display());
+        match side {
+            Side::Both => error.hint(
+                "--set partition.both_directions=true  builds a partition with the edges of both \
+                 directions together",
+            ),
+            Side::In | Side::Out => error,
+        }
+    })
+}
+
+/// Where the entries of each row, or column, of sparse features start.
+fn entry_offsets(partition: &Artifact, walk: FeatureWalk) -> Result<View<u32>, StageError> {
+    if walk.is_in(partition) {
+        return walk.open_offsets(partition);
     }
+    let [rows, ..] = walk.files();
+    let what = format!("expected the entries of sparse features ({rows}), found none");
+    Err(StageError::damaged(&partition.path, what))
 }

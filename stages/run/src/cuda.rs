@@ -8,7 +8,6 @@
 //!           for, except measurements of epochs (`pipelined_epochs`)
 mod backend;
 mod compile;
-mod edge_order;
 mod graph_branches;
 mod kernel_arguments;
 mod pipelined_epochs;
@@ -21,7 +20,7 @@ use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError, progress::Phase};
 use warploom_cpu::optimizer::Optimizer;
 use warploom_cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
-use warploom_cuda::{Argument, Emitted, Kernel as PlannedKernel, WalkedLists, loss_of};
+use warploom_cuda::{Argument, Emitted, Kernel as PlannedKernel, loss_of};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Facts, Fault, Gpu};
 use warploom_ir::{Input, Loss, Op};
@@ -142,16 +141,21 @@ impl GpuExecutor {
         let bytes_free = gpu.facts().memory_free_bytes;
         let emitted = &planned.kernels.plan;
         let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
-        let lists = kernel_arguments::build_walked_lists(list, emitted, data);
-        let tiers = kernel_arguments::complete_tiers(emitted, &lists)?;
+        let lists = kernel_arguments::find_walked_lists(list, emitted, data)?;
+        kernel_arguments::check_tiers(emitted, &lists)?;
         let layout =
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
         let pinned = pin_features(context, &gpu, &layout, planned.host)?;
         let memory = gpu.allocate(layout.bytes).map_err(device_error)?;
         let (kind, columns) = loss_of(list).unwrap_or((Loss::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
-        let bound =
-            kernel_arguments::BoundArguments { layout: &layout, bases, data, tiers: &tiers, seed };
+        let bound = kernel_arguments::BoundArguments {
+            layout: &layout,
+            bases,
+            data,
+            tiers: &emitted.tiers,
+            seed,
+        };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let mut all_of = |lists: &[Vec<PlannedKernel>]| kernels.bind_all(lists, &bound);
         let (calls, loops) = (all_of(&emitted.launches)?, all_of(&emitted.loops)?);
@@ -201,7 +205,7 @@ impl GpuExecutor {
         program: &ResolvedProgram<T>,
         buffers: &Buffers<T>,
         data: &Data<T>,
-        lists: &BTreeMap<WalkedLists, edge_order::Items>,
+        lists: &kernel_arguments::Lists,
     ) -> Result<(), StageError> {
         let _copying = Phase::begin(context.progress, "copying inputs", 0, "steps");
         // In a debug build, memory starts as NaN, so that reads of unwritten values show.

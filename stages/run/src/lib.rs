@@ -190,7 +190,7 @@ fn execute_plan<T: Precision>(
         Needs::from_list(list)
     };
     let loading = Phase::begin(context.progress, "loading inputs", 0, "steps");
-    let needs = DataNeeds::new(needs, kernels.as_deref());
+    let needs = DataNeeds::new(list, needs, kernels.as_deref());
     let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;
     load_groups(inputs, page, kernels.as_ref(), &mut data)?;
     if kernels.as_deref().is_some_and(ascending_edges::are_read) {

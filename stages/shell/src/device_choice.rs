@@ -17,7 +17,7 @@ use warploom_ir::Data;
 use warploom_spec::{Mode, Pipeline, PlanSpec, RunSpec};
 
 use crate::{
-    Environment, graph_reads, plan_settings,
+    graph_reads, plan_settings,
     program::{self, GpuRequest, Program},
     sample_data_sets, scheduler,
 };
@@ -40,23 +40,33 @@ pub fn auto_takes_gpu(pipeline: &Pipeline) -> Result<bool, StageError> {
         return Ok(false);
     };
     let text = plan_settings::program_text(pipeline)?;
-    Ok(matches!(judge_pipeline(pipeline, &text, &device), Verdict::Kernels { .. }))
+    Ok(matches!(judge_pipeline(pipeline, &text, &device), Verdict::Kernels(_)))
 }
 
 /// Whether kernels of a GPU walk the edges of both directions together, for which a partition needs
-/// tables of its own. Found on a sample data set; where no sample has kernels, or no text can be
-/// read, the answer is no, and `plan` refuses a partition without the tables.
-pub fn walks_both_directions(
-    environment: &Environment,
-    pipeline: &Pipeline,
-) -> Result<bool, StageError> {
-    let device = environment.device_facts(pipeline)?;
-    let Ok(text) = plan_settings::program_text(pipeline) else { return Ok(false) };
-    Ok(device.kind == Kind::Cuda
-        && matches!(
-            judge_pipeline(pipeline, &text, &device),
-            Verdict::Kernels { walks_both_directions: true }
-        ))
+/// tables of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BothWalks {
+    /// On no graph.
+    #[default]
+    Never,
+    /// Unless the graph is symmetric: then one direction is walked.
+    UnlessSymmetric,
+    /// On every graph.
+    Always,
+}
+
+/// Whether kernels walk both directions, found on a sample data set. Where no sample has kernels,
+/// or no text can be read, they do not, and `plan` refuses a partition without the tables.
+pub fn find_both_walks(device: &Facts, pipeline: &Pipeline) -> BothWalks {
+    if device.kind != Kind::Cuda {
+        return BothWalks::Never;
+    }
+    let Ok(text) = plan_settings::program_text(pipeline) else { return BothWalks::Never };
+    match judge_pipeline(pipeline, &text, device) {
+        Verdict::Kernels(both_walks) => both_walks,
+        Verdict::NoKernels(_) | Verdict::Unknown => BothWalks::Never,
+    }
 }
 
 fn judge_pipeline(pipeline: &Pipeline, text: &str, device: &Facts) -> Verdict {
@@ -81,11 +91,8 @@ pub fn ordinal_of_rank(name: &str, facts: &Facts) -> Option<usize> {
 /// The result of compiling a program for a GPU on sample data sets.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// The whole program has kernels.
-    Kernels {
-        /// Whether some walk the edges of both directions together.
-        walks_both_directions: bool,
-    },
+    /// The whole program has kernels, which may walk the edges of both directions together.
+    Kernels(BothWalks),
     /// The program lacks a kernel on every data set, for this reason.
     NoKernels(StageError),
     /// It fits no sample, or has kernels on some samples only: the data set decides.
@@ -118,7 +125,7 @@ fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Fac
         .filter_map(|sample| decide_on_sample(program, plan, run, sample, device));
     match made.next() {
         None => Verdict::Unknown,
-        Some(Ok(walks_both_directions)) => Verdict::Kernels { walks_both_directions },
+        Some(Ok(both_walks)) => Verdict::Kernels(both_walks),
         Some(Err(why)) if made.all(|other| other.is_err()) => Verdict::NoKernels(why),
         Some(Err(_)) => Verdict::Unknown,
     }
@@ -127,6 +134,25 @@ fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Fac
 /// Decides on the kernels of a program on a sample, and says whether they walk both directions;
 /// none where the program does not fit the sample.
 fn decide_on_sample(
+    program: &Program,
+    plan: &PlanSpec,
+    run: &RunSpec,
+    sample: Data,
+    device: &Facts,
+) -> Option<Result<BothWalks, StageError>> {
+    let decide = |sample: Data| try_sample(program, plan, run, sample, device);
+    match decide(sample.clone())? {
+        Ok(false) => Some(Ok(BothWalks::Never)),
+        Ok(true) => Some(match decide(Data { symmetric: true, ..sample })? {
+            Ok(false) => Ok(BothWalks::UnlessSymmetric),
+            _ => Ok(BothWalks::Always),
+        }),
+        Err(refused) => Some(Err(refused)),
+    }
+}
+
+/// Whether the kernels of a program on a sample walk both directions.
+fn try_sample(
     program: &Program,
     plan: &PlanSpec,
     run: &RunSpec,
@@ -181,7 +207,7 @@ mod tests {
     /// What a GPU is refused for, if it is.
     fn refused(name: &str, text: &str, settings: &[&str]) -> Option<String> {
         match verdict(name, text, settings) {
-            Verdict::Kernels { .. } => None,
+            Verdict::Kernels(_) => None,
             Verdict::NoKernels(error) => Some(error.what),
             Verdict::Unknown => Some("the data set decides".to_owned()),
         }
@@ -203,15 +229,21 @@ mod tests {
     #[test]
     fn walks_over_both_directions_are_found_without_a_graph() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs");
-        let walks_both = |name: &&str| {
-            let text = std::fs::read_to_string(folder.join(format!("{name}.py"))).unwrap();
-            let found = verdict(name, &text, &[]);
-            assert!(matches!(found, Verdict::Kernels { .. }), "{name}");
-            matches!(found, Verdict::Kernels { walks_both_directions: true })
+        let both_walks = |name: &str, text: &str| match verdict(name, text, &[]) {
+            Verdict::Kernels(both_walks) => both_walks,
+            other => panic!("{name}: {other:?}"),
         };
-        let names = ["gcn", "sage", "gat", "pagerank", "bfs", "components", "kcore"];
-        let both: Vec<&str> = names.into_iter().filter(|name| walks_both(name)).collect();
-        assert_eq!(both, ["components"]);
+        for name in ["gcn", "sage", "gat", "pagerank", "bfs", "components", "kcore"] {
+            let text = std::fs::read_to_string(folder.join(format!("{name}.py"))).unwrap();
+            let expected = match name {
+                "components" => BothWalks::UnlessSymmetric,
+                _ => BothWalks::Never,
+            };
+            assert_eq!(both_walks(name, &text), expected, "{name}");
+        }
+        // A sum takes each edge of a symmetric graph twice.
+        let text = "def p(v):\n    return sum(u.indegree for u in v.nbs)\n";
+        assert_eq!(both_walks("p", text), BothWalks::Always);
     }
 
     #[test]

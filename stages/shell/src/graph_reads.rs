@@ -6,11 +6,12 @@
 //! never     opens a file; looks at a graph
 use std::collections::BTreeSet;
 
+use warploom_contract::Names;
 use warploom_contract::kinds::{
     csr::{self, IN_FILES, OUT_FILES, TYPES_FILE, WEIGHTS_FILE},
     partition::{
-        EDGES_FILES, FILE, GROUP_FILES, NEIGHBOUR_GROUPS, SPAN_FILES, UNITS_FILES, WALK_FILES,
-        row_lists::RowListNeeds,
+        EDGES_FILES, FEATURE_FILES, FILE, FeatureWalk, GROUP_FILES, NEIGHBOUR_GROUPS, SPAN_FILES,
+        UNITS_FILES, WALK_FILES, row_lists::RowListNeeds,
     },
     plan::{GraphFiles, GroupDivision, RunReads},
 };
@@ -27,7 +28,7 @@ pub fn run_reads(
 ) -> RunReads {
     let files = |needs| GraphFiles {
         csr: owned(&csr_files(list, needs, kernels, division)),
-        partition: owned(&partition_files(needs, kernels, division)),
+        partition: partition_files(list, needs, kernels, division).into_iter().collect(),
     };
     let by_supersteps = files(Needs::from_list(list));
     // A GPU takes none.
@@ -52,7 +53,7 @@ pub fn row_list_needs(needs: Needs, kernels: Option<&DevicePlan>) -> RowListNeed
             Some(WalkedLists::Edges(Direction::In)) => rows.walked[0] = true,
             Some(WalkedLists::Edges(Direction::Out)) => rows.walked[1] = true,
             Some(WalkedLists::Edges(Direction::Both)) => rows.walked[2] = true,
-            // The csr has them.
+            // The csr has them, or they are over features.
             Some(
                 WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) | WalkedLists::Entries(..),
             )
@@ -60,6 +61,23 @@ pub fn row_list_needs(needs: Needs, kernels: Option<&DevicePlan>) -> RowListNeed
         }
     }
     rows
+}
+
+/// The walks over entries of sparse features that kernels take.
+pub fn feature_walks(list: &LaunchList, kernels: &DevicePlan) -> BTreeSet<FeatureWalk> {
+    let walks = kernels.arguments().filter_map(walked);
+    walks.filter_map(|walked| feature_walk(list, walked)).collect()
+}
+
+/// A walk over entries of sparse features; none where edges are walked.
+pub fn feature_walk(list: &LaunchList, walked: &WalkedLists) -> Option<FeatureWalk> {
+    let WalkedLists::Entries(features, by_columns) = walked else { return None };
+    let kind = match list.buffers.iter().find(|buffer| buffer.name == *features)?.role {
+        Role::SparseFeaturesOf { kind, .. } => Some(kind),
+        Role::SparseFeatures => None,
+        _ => return None,
+    };
+    Some(FeatureWalk { kind, by_columns: *by_columns })
 }
 
 /// Whether kernels walk the edges of both directions together.
@@ -168,12 +186,14 @@ fn slot_files(argument: &Argument) -> &'static [&'static str] {
     }
 }
 
-/// The files of the partition: tables of rows, and of the groups that launches walk by.
+/// The files of the partition: tables of rows, of the groups that launches walk by, and of entries
+/// of features.
 fn partition_files(
+    list: &LaunchList,
     needs: Needs,
     kernels: Option<&DevicePlan>,
     division: Option<&GroupDivision>,
-) -> BTreeSet<&'static str> {
+) -> BTreeSet<String> {
     let rows = row_list_needs(needs, kernels).files().into_iter();
     let schemes = [NEIGHBOUR_GROUPS, NEIGHBOUR_GROUPS, FILE];
     let groups = schemes.into_iter().zip(GROUP_FILES.into_iter().zip(SPAN_FILES));
@@ -181,15 +201,21 @@ fn partition_files(
     let tables = used.flat_map(|(_, (groups, spans))| {
         [Some(groups), kernels.map(|_| spans)].into_iter().flatten()
     });
-    rows.chain(tables).collect()
+    let walks = kernels.map(|kernels| feature_walks(list, kernels)).unwrap_or_default();
+    let of_features = walks.into_iter().flat_map(FeatureWalk::files);
+    rows.chain(tables).map(str::to_owned).chain(of_features).collect()
 }
 
 fn owned(files: &BTreeSet<&'static str>) -> Vec<String> {
     files.iter().map(|&file| file.to_owned()).collect()
 }
 
-/// The name of a file of csr or partition that a run may read.
+/// The name of a file of csr or partition that a run may read; of files over features, how all
+/// their names begin.
 pub fn known_name(name: &str) -> Option<&'static str> {
+    if Names::from([FEATURE_FILES]).has(name) {
+        return Some(FEATURE_FILES);
+    }
     let rows = UNITS_FILES.into_iter().chain(EDGES_FILES).chain(WALK_FILES.into_iter().flatten());
     let groups = GROUP_FILES.into_iter().chain(SPAN_FILES);
     csr::files().chain(rows).chain(groups).find(|known| *known == name)

@@ -15,9 +15,10 @@ use warploom_catalog::{Entry, Generator, Source, entry::Task};
 use warploom_contract::{
     Artifact, Digest, ErrorKind, Inputs, Kind, Reads, StageError, Store,
     kinds::{
-        graph::LearnedRows,
+        graph::{self, LearnedRows},
         partition::{STAGED_BYTES, WARP},
         plan::{GraphFiles, RunReads},
+        profile,
         run::Asked,
     },
 };
@@ -34,7 +35,8 @@ use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
     data_set::{DataSet, raw_digests},
-    device_choice, edge_schedules,
+    device_choice::{self, BothWalks},
+    edge_schedules,
     external_program::{ExternalProgram, ProgramSettings},
     memory_budget,
     order_choice_cache::{self, OrderChoice},
@@ -188,7 +190,7 @@ impl Request for ExtractSpec {
 }
 
 /// The request of `partition`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PartitionRequest {
     /// Settings.
     pub spec: PartitionSpec,
@@ -196,14 +198,17 @@ pub struct PartitionRequest {
     pub groups_digest: Option<String>,
     /// The program that writes the groups, where it is asked for.
     pub program: Option<ExternalProgram>,
+    /// Whether features of the graph are sparse, whose entries are listed too.
+    pub has_sparse_features: bool,
+    /// Whether kernels walk both directions together, whose edges are then listed too.
+    pub both_walks: BothWalks,
 }
 
 impl Request for PartitionRequest {
     const STAGE: StageName = StageName::Partition;
 
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let mut spec = edge_schedules::partition_settings(pipeline)?;
-        spec.both_directions |= device_choice::walks_both_directions(environment, pipeline)?;
+        let spec = edge_schedules::partition_settings(pipeline)?;
         refuse_large_tiles(&spec)?;
         refuse_two_tables(&spec)?;
         let groups_digest = groups_digest(environment, &spec)?;
@@ -215,7 +220,25 @@ impl Request for PartitionRequest {
             inputs: &spec.inputs,
         };
         let program = ExternalProgram::resolve(environment, pipeline, settings)?;
-        Ok(PartitionRequest { spec, groups_digest, program })
+        let device = environment.device_facts(pipeline)?;
+        let both_walks = device_choice::find_both_walks(&device, pipeline);
+        Ok(PartitionRequest {
+            spec,
+            groups_digest,
+            program,
+            has_sparse_features: false,
+            both_walks,
+        })
+    }
+
+    fn learn_reads(&mut self, available: &Inputs) -> Result<(), StageError> {
+        self.has_sparse_features = graph::has_sparse_features(available.get(Kind::Graph)?);
+        self.spec.both_directions |= match self.both_walks {
+            BothWalks::Never => false,
+            BothWalks::UnlessSymmetric => !profile::open(available.get(Kind::Profile)?)?.symmetric,
+            BothWalks::Always => true,
+        };
+        Ok(())
     }
 
     /// Leaves settings that no requested scheme reads out of the key.
@@ -246,11 +269,13 @@ impl Request for PartitionRequest {
     }
 
     fn needs(&self, kind: Kind) -> bool {
-        kind == Kind::Csr || self.program.as_ref().is_some_and(|program| program.is_given(kind))
+        kind == Kind::Csr
+            || self.has_sparse_features && [Kind::Graph, Kind::Permutation].contains(&kind)
+            || self.program.as_ref().is_some_and(|program| program.is_given(kind))
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::partition_inputs(kind, &self.spec)
+        stage_inputs::partition_inputs(kind, &self.spec, self.has_sparse_features)
     }
 }
 

@@ -20,6 +20,8 @@ use crate::graph_reads;
 
 /// Features of nodes, of every kind.
 const FEATURES: &str = "features*";
+/// Features of nodes of a kind.
+const KIND_FEATURES: &str = "features-*";
 
 /// For `extract`: edges, and nodes with labels and features, whose figures are in the profile.
 pub fn extract_inputs(kind: Kind) -> Reads {
@@ -78,12 +80,17 @@ fn program_inputs(kind: Kind) -> Reads {
     }
 }
 
-/// For `partition`: neighbours; relations and graphs where a scheme divides by them; all that a
-/// program is given.
-pub fn partition_inputs(kind: Kind, spec: &PartitionSpec) -> Reads {
+/// For `partition`: neighbours; relations and graphs where a scheme divides by them; sparse
+/// features in the order of the nodes; all that a program is given.
+pub fn partition_inputs(kind: Kind, spec: &PartitionSpec, has_sparse_features: bool) -> Reads {
     let has = |schemes: &[Scheme]| schemes.iter().any(|scheme| spec.scheme.contains(scheme));
+    let counts =
+        Names(Some("feature_columns*").into_iter().filter(|_| has_sparse_features).collect());
     if has(&[Scheme::Program]) {
-        return program_inputs(kind);
+        return match kind {
+            Kind::Graph => Reads { counts, ..program_inputs(kind) },
+            _ => program_inputs(kind),
+        };
     }
     let typed = has(&[Scheme::SortedColumns, Scheme::RelationMajor, Scheme::RowRelation])
         .then_some(TYPES_FILE);
@@ -93,6 +100,14 @@ pub fn partition_inputs(kind: Kind, spec: &PartitionSpec) -> Reads {
             files: Names(csr::NEIGHBOUR_FILES.into_iter().chain(typed).chain(graphs).collect()),
             ..Reads::default()
         },
+        Kind::Graph if has_sparse_features => Reads {
+            files: [graph::FEATURES_SPARSE_FILE, KIND_FEATURES, graph::NAMES_FILE].into(),
+            counts,
+            ..Reads::default()
+        },
+        Kind::Permutation if has_sparse_features => {
+            Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
+        }
         _ => Reads::default(),
     }
 }
@@ -141,7 +156,13 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
             let of_walks = of_walks.into_iter().filter(|_| is_gpu);
             let counts = units.chain(groups).chain(partition::GROUP_SETTINGS).chain(of_walks);
             Reads {
-                files: Names(partition::OFFSETS_FILES.into_iter().filter(|_| is_gpu).collect()),
+                files: Names(
+                    partition::OFFSETS_FILES
+                        .into_iter()
+                        .chain([partition::FEATURE_OFFSETS_FILES])
+                        .filter(|_| is_gpu)
+                        .collect(),
+                ),
                 counts: Names(counts.collect()),
                 ..Reads::default()
             }

@@ -11,7 +11,7 @@ use warploom_contract::kinds::{
     csr::Csr,
     graph::EdgeTable,
     partition::{
-        Column, GroupViews, RowUnits, Table, Tables,
+        Column, FeatureTable, FeatureWalk, GroupViews, RowUnits, Table, Tables,
         row_lists::{RowEdges, RowLists, WalkedRows},
     },
 };
@@ -25,7 +25,10 @@ use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_launch::{Buffer, Element, LaunchList, Role, Rows};
 use warploom_partition::{
     directions::both_sides,
-    schemes::{neighbour_groups, walked_lists},
+    schemes::{
+        feature_entries::{self, SparseFeatures as ListedFeatures},
+        neighbour_groups, walked_lists,
+    },
 };
 use warploom_run::{
     backend::Backend,
@@ -40,7 +43,7 @@ use warploom_run::{
     precision::Precision,
     resolved_program::{Part, Pass},
 };
-use warploom_shell::program::emit_source;
+use warploom_shell::{graph_reads::feature_walk, program::emit_source};
 
 /// Everything that a program reads.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +143,9 @@ impl ListInputs {
         };
         let dense = ordered(&self.features, self.feature_columns);
         if self.is_sparse {
-            data.sparse = Some(sparse(&dense, self.nodes, self.feature_columns));
+            let made = sparse(&dense, self.nodes, self.feature_columns);
+            data.feature_walks.extend(feature_walks(None, &made));
+            data.sparse = Some(made);
         } else {
             data.features = Some(owned(dense));
         }
@@ -173,8 +178,9 @@ impl ListInputs {
                         .map(|&value| T::rounded(value))
                         .collect();
                     let columns = buffer.columns as usize;
-                    data.sparse_of_kind
-                        .insert(*kind, sparse(&dense, dense.len() / columns, columns));
+                    let made = sparse(&dense, dense.len() / columns, columns);
+                    data.feature_walks.extend(feature_walks(Some(*kind), &made));
+                    data.sparse_of_kind.insert(*kind, made);
                 }
                 _ => {}
             }
@@ -474,23 +480,29 @@ pub fn gpu_executor<T: Precision>(
     let bytes = size_of::<T>() as u64;
     let mut kernels = emit_source(list, bytes, matmul, order, &groups(list), facts)
         .unwrap_or_else(|error| panic!("{error}"));
-    count_tiers(&mut kernels.plan, &data);
+    count_tiers(list, &mut kernels.plan, &data);
     let planned = GpuPlan { facts, kernels: &kernels, host: None };
     CudaBackend::new(&context, list, data, seed, planned).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Counts the tiers of all walks, as `plan` does.
-pub fn count_tiers<T: Precision>(planned: &mut DevicePlan, data: &Data<T>) {
+fn count_tiers<T: Precision>(list: &LaunchList, planned: &mut DevicePlan, data: &Data<T>) {
     let lists = &data.row_lists;
+    let of_edges = |edges: usize| WalkOrder::choose(data.nodes, edges as u64);
     for (walked, cut) in planned.walks_in_tiers() {
-        let (rows, edges) = match walked {
-            WalkedLists::Edges(Direction::In) => (&lists.walked_in, data.edges),
-            WalkedLists::Edges(Direction::Out) => (&lists.walked_out, data.edges),
-            WalkedLists::Edges(Direction::Both) => (&lists.walked_both, 2 * data.edges),
-            _ => continue,
+        let (rows, order) = match walked {
+            WalkedLists::Edges(Direction::In) => (lists.walked_in.as_ref(), of_edges(data.edges)),
+            WalkedLists::Edges(Direction::Out) => (lists.walked_out.as_ref(), of_edges(data.edges)),
+            WalkedLists::Edges(Direction::Both) => {
+                (lists.walked_both.as_ref(), of_edges(2 * data.edges))
+            }
+            WalkedLists::Entries(..) => {
+                let walk = feature_walk(list, &walked).unwrap();
+                (data.feature_walks.get(&walk), WalkOrder::by_degree(0))
+            }
+            WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) => continue,
         };
-        let offsets = &rows.as_ref().unwrap_or_else(|| panic!("{walked:?} is not there")).offsets;
-        let order = WalkOrder::choose(data.nodes, edges as u64);
+        let offsets = &rows.unwrap_or_else(|| panic!("{walked:?} is not there")).offsets;
         let degrees = WalkedDegrees { offsets, sorted_above: order.sorted_above as u32 };
         let tiers = TierCounts::choose(degrees, cut, planned.processors);
         planned.tiers.insert((walked, cut), tiers);
@@ -550,6 +562,34 @@ fn row_lists(csr: &Csr) -> RowLists {
         walked_out: Some(walked_out),
         walked_both: Some(walked_both),
     }
+}
+
+/// The walks over entries of features that the partition has.
+fn feature_walks<T: Precision>(
+    kind: Option<u32>,
+    features: &SparseFeatures<T>,
+) -> Vec<(FeatureWalk, WalkedRows)> {
+    let offsets = features.offsets.iter().map(|&offset| offset as i64).collect();
+    let (columns, index) = (features.columns, features.index.clone());
+    let listed = ListedFeatures::new(kind, columns, offsets, index, None, "features".into());
+    let listed = listed.unwrap();
+    let tables: Tables = feature_entries::build(&[listed]).into_iter().collect();
+    let column = |name: &str, column: &str| match tables.column(name, column) {
+        Ok(Column::U32(numbers)) => numbers.clone(),
+        other => panic!("{name}: expected numbers of 32 bits, found {other:?}"),
+    };
+    let walks = [false, true].map(|by_columns| FeatureWalk { kind, by_columns });
+    let open = |walk: FeatureWalk| {
+        let [rows, offsets, entries] = FeatureTable::ALL.map(|table| walk.table_name(table));
+        let edges = RowEdges {
+            far: column(&entries, "far"),
+            edge: Some(column(&entries, "edge")),
+            path: entries.into(),
+        };
+        let (rows, offsets) = (column(&rows, &rows), column(&offsets, &offsets));
+        (walk, WalkedRows { rows, offsets, edges })
+    };
+    walks.map(open).into()
 }
 
 fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> SparseFeatures<T> {

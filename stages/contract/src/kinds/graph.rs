@@ -92,12 +92,32 @@ pub fn open_features(artifact: &Artifact) -> Result<Option<Features>, StageError
         let (columns, values) = open_rows(&artifact.file(FEATURES_FILE), FEATURES_COLUMN)?;
         return Ok(Some(Features::Dense { columns, values }));
     }
-    if artifact.has(FEATURES_SPARSE_FILE) {
-        let columns = artifact.count("feature_columns")? as usize;
-        let entries = open_sparse_rows(&artifact.file(FEATURES_SPARSE_FILE), FEATURES_COLUMN)?;
-        return Ok(Some(Features::Sparse { columns, entries }));
+    open_sparse_features(artifact, None)
+}
+
+/// Maps the features of all nodes, or of those of one kind, if they are sparse.
+pub fn open_sparse_features(
+    artifact: &Artifact,
+    kind: Option<&str>,
+) -> Result<Option<Features>, StageError> {
+    let file = kind.map_or_else(|| FEATURES_SPARSE_FILE.to_owned(), features_sparse_file);
+    if !artifact.has(&file) {
+        return Ok(None);
     }
-    Ok(None)
+    let count =
+        kind.map_or_else(|| "feature_columns".to_owned(), |kind| format!("feature_columns.{kind}"));
+    let columns = artifact.count(&count)? as usize;
+    let entries = open_sparse_rows(&artifact.file(&file), FEATURES_COLUMN)?;
+    Ok(Some(Features::Sparse { columns, entries }))
+}
+
+/// Whether the features of some nodes are sparse.
+pub fn has_sparse_features(artifact: &Artifact) -> bool {
+    let is_sparse = |name: &str| {
+        name == FEATURES_SPARSE_FILE
+            || name.starts_with("features-") && name.ends_with("-sparse.arrow")
+    };
+    artifact.manifest.files.iter().any(|file| is_sparse(&file.name))
 }
 
 /// Names of what a graph counts; a list is empty where there is nothing to name.
@@ -183,19 +203,12 @@ pub fn open_features_of_kind(
     artifact: &Artifact,
     kind: &str,
 ) -> Result<Option<Features>, StageError> {
-    let (dense, sparse) = (features_file(kind), features_sparse_file(kind));
+    let dense = features_file(kind);
     if artifact.has(&dense) {
         let (columns, values) = open_rows(&artifact.file(&dense), FEATURES_COLUMN)?;
         return Ok(Some(Features::Dense { columns, values }));
     }
-    if artifact.has(&sparse) {
-        let columns = artifact.count(&format!("feature_columns.{kind}"))? as usize;
-        return Ok(Some(Features::Sparse {
-            columns,
-            entries: open_sparse_rows(&artifact.file(&sparse), FEATURES_COLUMN)?,
-        }));
-    }
-    Ok(None)
+    open_sparse_features(artifact, Some(kind))
 }
 
 /// Features to be written.

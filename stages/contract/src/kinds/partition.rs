@@ -6,7 +6,8 @@
 //!           those of `row_lists` (`*_edges`: far end and id of each edge, by row, then id;
 //!           `*_walk_rows`, `*_walk_offsets`, `*_walk_edges`: rows in the order of a GPU, the start
 //!           of each, and their edges) are of scheme `rows`, whose tables over both directions
-//!           together begin with `both_` and are there where they were asked for
+//!           together (in-edges of a row by id, then its out-edges, whose ids follow those of all
+//!           in-edges) begin with `both_` and are there where they were asked for
 //! promises  scheme `rows` is there; every table has the columns, widths and length that the page
 //!           says; a slot is a place among the edges of its direction in the csr; numbers that may
 //!           pass 2^32 are u32 where they fit and u64 where not
@@ -15,7 +16,7 @@
 //!
 //! | scheme | tables (`*`: once with `in_`, once with `out_`) |
 //! |---|---|
-//! | `rows` | `*_rows`: first row of each unit, and the number of rows; and `row_lists`; where asked for, `both_walk_rows`, `both_walk_offsets`, `both_walk_edges`: in-edges of a row by id, then its out-edges, whose ids follow those of all in-edges |
+//! | `rows` | `*_rows`: first row of each unit, and the number of rows; and `row_lists` |
 //! | `neighbour-groups` | `*_groups`: node, start and end slot, place in shared memory and whether it leads (GNNAdvisor, algorithm 3-1); `*_group_first`: first group of each node, and their number; `*_group_spans`: node, first block and number of blocks of each node whose groups lie in several blocks, and, with 0 blocks, of each without a group |
 //! | `merge-path` | `*_merge_path`: row and slot where each chunk starts, and the ends |
 //! | `warp-tiles` | `*_warp_tiles`: row and start slot; `*_warp_tile_first`: first tile of each row, and their number |
@@ -27,6 +28,7 @@
 //! | `relation-major` | `*_relations`: start of each relation, and the number of edges; `*_relation_edges`: row, neighbour, slot by relation, then row |
 //! | `row-relation` | `*_row_types`: relation of each slot; or `*_row_runs`: first run of each row, and their number, with `*_runs`: relation and start slot |
 //! | `packed-graphs` | `graph_blocks`: first graph and first row of each block, and the ends; `block_graphs`: graph and its first row; `block_rows`: rows by block, graph, number |
+//! | `feature-entries` | `feature_walk_*`: entries of sparse features (`feature_walks`) |
 //! | `file` | `file_groups`: node, start and end slot, by slot; `file_group_spans`: as `*_group_spans` |
 use std::{collections::BTreeMap, path::Path};
 
@@ -39,10 +41,14 @@ use crate::{
     row_order::WalkOrder,
 };
 
+pub mod feature_walks;
 mod invariants;
 pub mod row_lists;
 mod tables;
 
+pub use feature_walks::{
+    FEATURE_FILES, FEATURE_OFFSETS_FILES, FeatureSize, FeatureTable, FeatureWalk,
+};
 pub use tables::{Cells, Column, ColumnFacts, Table, TableFacts, Width};
 
 /// File that lists the schemes.
@@ -68,6 +74,8 @@ pub const WALK_FILES: [[&str; 3]; 3] = [
     ["both_walk_rows.arrow", OFFSETS_FILES[2], "both_walk_edges.arrow"],
 ];
 
+/// Scheme `feature-entries`, by name: it is there where the graph has sparse features.
+pub const FEATURE_ENTRIES: &str = "feature-entries";
 /// Scheme `neighbour-groups`, by name.
 pub const NEIGHBOUR_GROUPS: &str = "neighbour-groups";
 /// Scheme `file`, by name.
@@ -208,6 +216,11 @@ pub enum Scheme {
         /// Blocks of one graph that is larger.
         oversize: u64,
     },
+    /// Entries of sparse features, by row and by column.
+    FeatureEntries {
+        /// The features, of all nodes or of kinds.
+        features: Vec<FeatureSize>,
+    },
     /// A user's own groups of in-neighbours.
     File {
         /// The digest of the file.
@@ -257,6 +270,7 @@ impl Scheme {
             Scheme::RelationMajor { .. } => "relation-major",
             Scheme::RowRelation { .. } => "row-relation",
             Scheme::PackedGraphs { .. } => "packed-graphs",
+            Scheme::FeatureEntries { .. } => FEATURE_ENTRIES,
             Scheme::File { .. } => FILE,
         }
     }

@@ -343,7 +343,7 @@ mod tests {
                 ..PartitionSpec::default()
             },
             groups_digest: Some(digest),
-            program: None,
+            ..PartitionRequest::default()
         };
         let outline = outline(&request, &graph(), Room(u64::MAX))?;
         let tables = build(&graph(), &request, outline.tables[1].rows)?;
@@ -494,7 +494,9 @@ mod tests {
         let path = folder.path().join("groups.parquet");
         std::fs::write(&path, "node,start,end\n").unwrap();
         let spec = PartitionSpec { groups: Some(path.clone()), ..PartitionSpec::default() };
-        let request = PartitionRequest { spec, groups_digest: Some("0".repeat(64)), program: None };
+        let digest = Some("0".repeat(64));
+        let request =
+            PartitionRequest { spec, groups_digest: digest, ..PartitionRequest::default() };
         let error = outline(&request, &graph(), Room(u64::MAX)).unwrap_err();
         assert!(
             error.kind == ErrorKind::Data

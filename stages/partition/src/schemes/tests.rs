@@ -20,7 +20,7 @@ use warploom_test_support::{golden_text::assert_golden, graphs};
 
 use crate::{
     directions::both_sides,
-    schemes::{build, outline, prove, walked_lists},
+    schemes::{build, feature_entries, outline, prove, walked_lists},
     size_estimate::{Outline, Room},
 };
 
@@ -80,16 +80,16 @@ fn small_settings() -> PartitionSpec {
 }
 
 fn request(spec: PartitionSpec) -> PartitionRequest {
-    PartitionRequest { spec, groups_digest: None, program: None }
+    PartitionRequest { spec, ..PartitionRequest::default() }
 }
 
 /// Builds, compares the sizes with the outline, and proves.
 fn build_and_prove(csr: &Csr, asked: Asked, spec: &PartitionSpec) -> (Outline, Vec<Table>) {
     let request = request(spec.clone());
     let outline = outline(asked, csr, &request, Room(u64::MAX)).unwrap();
-    let tables = build(&outline.scheme, csr, &request).unwrap();
+    let tables = build(&outline.scheme, csr, &[], &request).unwrap();
     assert_eq!(tables.iter().map(Table::facts).collect::<Vec<_>>(), outline.tables, "{asked}");
-    let padding = prove(&outline.scheme, csr, &tables.iter().cloned().collect::<Tables>())
+    let padding = prove(&outline.scheme, csr, &[], &tables.iter().cloned().collect::<Tables>())
         .unwrap_or_else(|wrong| panic!("{asked}: {}", wrong.0));
     assert_eq!(padding, outline.padding, "{asked}");
     (outline, tables)
@@ -252,7 +252,7 @@ pub(super) fn change_cell(table: &Table, column_index: usize, row: usize, number
 }
 
 /// Changes every number in turn, and expects `is_seen` of the changed tables; returns how many.
-fn change_each(name: &str, tables: &[Table], is_seen: impl Fn(Tables) -> bool) -> usize {
+pub(super) fn change_each(name: &str, tables: &[Table], is_seen: impl Fn(Tables) -> bool) -> usize {
     let mut changed = 0;
     for (index, table) in tables.iter().enumerate() {
         for (column_index, (column_name, column)) in table.columns().iter().enumerate() {
@@ -286,7 +286,7 @@ fn no_number_can_be_changed_unseen() {
     for (asked, graph) in examples() {
         let (outline, tables) = build_and_prove(&graph, asked, &small_settings());
         changed += change_each(asked.name(), &tables, |tables| {
-            let found = prove(&outline.scheme, &graph, &tables);
+            let found = prove(&outline.scheme, &graph, &[], &tables);
             found.is_err() || found.is_ok_and(|padding| padding != outline.padding)
         });
     }
@@ -414,46 +414,59 @@ fn no_table_that_leaves_its_bounds_is_published() {
     let mut mark = 0;
     for (asked, graph) in examples() {
         let (outline, tables) = build_and_prove(&graph, asked, &small_settings());
-        let division = Division {
-            scheme: outline.scheme,
-            why: "asked for".into(),
-            tables: outline.tables,
-            padding: outline.padding,
-        };
-        let mut publish = |tables: &[Table]| {
+        let mut publish = |division: Division, tables: &[Table]| {
             mark += 1;
-            publish_tables(&store, &graph, division.clone(), tables, mark)
+            publish_tables(&store, &graph, division, tables, mark)
         };
-        let artifact = publish(&tables).unwrap_or_else(|error| panic!("{asked}: {error}"));
-        let opened = Tables::open(
-            &artifact.path,
-            partition::open(&artifact).unwrap().schemes.last().unwrap(),
-        )
-        .unwrap();
-        assert!(tables.iter().all(|table| opened.get(&table.name).unwrap() == table), "{asked}");
-        for (index, table) in tables.iter().enumerate() {
-            for (column_index, (name, column)) in table.columns().iter().enumerate() {
-                // Relations and graphs have no bound that a partition knows, and the last first
-                // place says itself how many places there are.
-                let free = matches!(
-                    name.as_str(),
-                    "relation" | "in_row_types" | "out_row_types" | "graph"
-                );
-                for row in [0, column.len().saturating_sub(1)] {
-                    if column.is_empty()
-                        || free && table.name != "graph_blocks"
-                        || name == "interleaved_groups" && row > 0
-                    {
-                        continue;
-                    }
-                    let mut others = tables.clone();
-                    others[index] = change_cell(table, column_index, row, u64::MAX);
-                    assert!(
-                        publish(&others).is_err(),
-                        "{asked}: {}.{name}[{row}] beyond all bounds was published",
-                        table.name
-                    );
+        refuse_beyond_bounds(&outline, &tables, &mut publish);
+    }
+    let features = [feature_entries::tests::features(None)];
+    let (outline, tables) =
+        (feature_entries::outline(&features).unwrap(), feature_entries::build(&features));
+    refuse_beyond_bounds(&outline, &tables, &mut |division, tables| {
+        mark += 1;
+        publish_tables(&store, &sixteen(), division, tables, mark)
+    });
+}
+
+/// Publishes tables, and refuses to publish each with a number beyond all bounds.
+fn refuse_beyond_bounds(
+    outline: &Outline,
+    tables: &[Table],
+    publish: &mut dyn FnMut(Division, &[Table]) -> Result<Artifact, StageError>,
+) {
+    let scheme = outline.scheme.name();
+    let division = Division {
+        scheme: outline.scheme.clone(),
+        why: "asked for".into(),
+        tables: outline.tables.clone(),
+        padding: outline.padding,
+    };
+    let artifact =
+        publish(division.clone(), tables).unwrap_or_else(|error| panic!("{scheme}: {error}"));
+    let page = partition::open(&artifact).unwrap();
+    let opened = Tables::open(&artifact.path, page.schemes.last().unwrap()).unwrap();
+    assert!(tables.iter().all(|table| opened.get(&table.name).unwrap() == table), "{scheme}");
+    for (index, table) in tables.iter().enumerate() {
+        for (column_index, (name, column)) in table.columns().iter().enumerate() {
+            // Relations and graphs have no bound that a partition knows, and the last first place
+            // says itself how many places there are.
+            let free =
+                matches!(name.as_str(), "relation" | "in_row_types" | "out_row_types" | "graph");
+            for row in [0, column.len().saturating_sub(1)] {
+                if column.is_empty()
+                    || free && table.name != "graph_blocks"
+                    || name == "interleaved_groups" && row > 0
+                {
+                    continue;
                 }
+                let mut others = tables.to_vec();
+                others[index] = change_cell(table, column_index, row, u64::MAX);
+                assert!(
+                    publish(division.clone(), &others).is_err(),
+                    "{scheme}: {}.{name}[{row}] beyond all bounds was published",
+                    table.name
+                );
             }
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! promises  the edges of a row ascend by edge id, so that sums do not depend on the order of the
 //!           nodes; of both directions in-edges come first, and ids of out-edges follow those of
-//!           all in-edges; rows of more than `sorted_above` edges come first, those with most edges first;
-//!           the others stand in windows of consecutive rows, inside which those with most edges
+//!           all in-edges; rows of more than `sorted_above` edges come first, those with most edges
+//!           first; the others stand in windows of consecutive rows, inside which those with most edges
 //!           come first; rows of equal degree ascend
 //! never     depends on a program, a device or the number of threads
 //! limits    memory: the tables, and 16 bytes for each row
@@ -110,7 +110,7 @@ pub fn build(side: Side<'_>, order: WalkOrder) -> Vec<Table> {
 }
 
 /// Where the edges of each of these rows start, and the end.
-fn offsets_of(rows: &[u32], degree: impl Fn(u32) -> u64) -> Vec<u64> {
+pub fn offsets_of(rows: &[u32], degree: impl Fn(u32) -> u64) -> Vec<u64> {
     let mut end = 0;
     let ends = rows.iter().map(|&row| {
         end += degree(row);
@@ -345,7 +345,7 @@ fn prove_lists(side: Side<'_>, tables: &Tables) -> Result<(), Violation> {
 }
 
 /// Checks the order of rows, each of which is there once.
-fn prove_order(
+pub fn prove_order(
     degree: impl Fn(u64) -> u64,
     walked: &Column,
     order: WalkOrder,

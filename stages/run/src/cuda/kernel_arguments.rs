@@ -10,7 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use warploom_contract::{ErrorKind, StageError, kinds::partition::GroupViews};
+use warploom_contract::{
+    ErrorKind, StageError,
+    kinds::partition::{GroupViews, row_lists::WalkedRows},
+};
 use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_cuda::{
     Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
@@ -20,9 +23,10 @@ use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind
 use warploom_device::{Fault, Gpu};
 use warploom_ir::{Direction, Loss};
 use warploom_launch::{LaunchList, Role, Rows};
+use warploom_shell::graph_reads;
 use warploom_tuning as tuning;
 
-use super::{count_rows, edge_order::Items};
+use super::count_rows;
 use crate::{
     buffers::{Buffers, Place},
     inputs::device_groups::DeviceGroups,
@@ -191,49 +195,46 @@ fn walked_lists(planned: &DevicePlan) -> BTreeSet<WalkedLists> {
     planned.arguments().filter_map(of).collect()
 }
 
-/// All lists that kernels walk.
-pub fn build_walked_lists<T: Precision>(
+/// The tables of the partition that kernels walk.
+pub type Lists<'a> = BTreeMap<WalkedLists, &'a WalkedRows>;
+
+/// All tables that kernels walk. Those in the order of the csr are no such tables.
+pub fn find_walked_lists<'a, T: Precision>(
     list: &LaunchList,
     planned: &DevicePlan,
-    data: &Data<T>,
-) -> BTreeMap<WalkedLists, Items> {
-    let items = |walked: &WalkedLists| match walked {
-        WalkedLists::Edges(direction) => edge_items(*direction, data),
-        WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) => None,
-        WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
-            &find_sparse_features(features, list, data)?.as_rows(),
-            *by_columns,
-        )),
-    };
-    let made = |walked: WalkedLists| items(&walked).map(|items| (walked, items));
-    walked_lists(planned).into_iter().filter_map(made).collect()
-}
-
-/// The edges of a direction.
-fn edge_items<T: Precision>(direction: Direction, data: &Data<T>) -> Option<Items> {
-    match direction {
-        Direction::In => data.row_lists.walked_in.as_ref(),
-        Direction::Out => data.row_lists.walked_out.as_ref(),
-        Direction::Both => data.row_lists.walked_both.as_ref(),
+    data: &'a Data<T>,
+) -> Result<Lists<'a>, StageError> {
+    let mut lists = Lists::new();
+    for walked in walked_lists(planned) {
+        let found = match &walked {
+            WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) => continue,
+            WalkedLists::Edges(Direction::In) => data.row_lists.walked_in.as_ref(),
+            WalkedLists::Edges(Direction::Out) => data.row_lists.walked_out.as_ref(),
+            WalkedLists::Edges(Direction::Both) => data.row_lists.walked_both.as_ref(),
+            WalkedLists::Entries(..) => graph_reads::feature_walk(list, &walked)
+                .and_then(|walk| data.feature_walks.get(&walk)),
+        };
+        let absent =
+            || StageError::defect(format!("kernels walk {walked:?}, whose tables were not mapped"));
+        lists.insert(walked.clone(), found.ok_or_else(absent)?);
     }
-    .map(Items::from_walk)
+    Ok(lists)
 }
 
 /// Rows of each tier, by walk and cut.
 pub type Tiers = BTreeMap<(WalkedLists, Cut), TierCounts>;
 
-/// The tiers of the plan, and those of walks whose lists are made here, which no plan can know.
-pub fn complete_tiers(
-    planned: &DevicePlan,
-    lists: &BTreeMap<WalkedLists, Items>,
-) -> Result<Tiers, StageError> {
-    let mut tiers = planned.tiers.clone();
+/// Checks that the plan has the tiers of every walk, and that they are of its rows.
+pub fn check_tiers(planned: &DevicePlan, lists: &Lists) -> Result<(), StageError> {
     for (walked, cut) in planned.walks_in_tiers() {
-        let Some(items) = lists.get(&walked) else { continue };
-        let of_walk =
-            tiers.entry((walked, cut)).or_insert_with(|| items.tiers(cut, planned.processors));
-        let (rows, of_tiers) =
-            (items.row.len() as u64, [of_walk.hubs, of_walk.blocks, of_walk.warps]);
+        let Some(list) = lists.get(&walked) else { continue };
+        let rows = list.rows.len() as u64;
+        let Some(of_walk) = planned.tiers.get(&(walked.clone(), cut)) else {
+            let what =
+                format!("tiers.arrow: expected tiers of {rows} rows of {walked:?}, found none");
+            return Err(StageError::new(ErrorKind::Damaged, what));
+        };
+        let of_tiers = [of_walk.hubs, of_walk.blocks, of_walk.warps];
         let shared = u64::from(of_walk.hubs) * u64::from(of_walk.pieces);
         if u64::from(of_walk.all) != rows
             || of_tiers.map(u64::from).iter().sum::<u64>() > rows
@@ -247,7 +248,7 @@ pub fn complete_tiers(
             return Err(StageError::new(ErrorKind::Damaged, what));
         }
     }
-    Ok(tiers)
+    Ok(())
 }
 
 /// The sparse features that a buffer stands for.
@@ -393,7 +394,7 @@ pub fn initial_bytes<'a, T: Precision>(
     list: &LaunchList,
     program: &ResolvedProgram<T>,
     buffers: &Buffers<T>,
-    lists: &'a BTreeMap<WalkedLists, Items>,
+    lists: &Lists<'a>,
 ) -> Option<ArgumentBytes<'a>> {
     let graph = data.edge_graph();
     let words = |words: &'a [u32]| Some(ArgumentBytes::Lent(bytemuck::cast_slice(words)));
@@ -448,7 +449,7 @@ fn walked_list<'a, T: Precision>(
     part: ListPart,
     data: &'a Data<T>,
     list: &LaunchList,
-    lists: &'a BTreeMap<WalkedLists, Items>,
+    lists: &Lists<'a>,
 ) -> Option<ArgumentBytes<'a>> {
     let words = |words: &'a [u32]| Some(ArgumentBytes::Lent(bytemuck::cast_slice(words)));
     let made = |words: Vec<u32>| Some(ArgumentBytes::Made(Buffer::from_vec(words)));
@@ -462,12 +463,12 @@ fn walked_list<'a, T: Precision>(
         (ListPart::Edge, WalkedLists::Ascending(direction)) => {
             words(&data.ascending.as_ref()?.side(*direction).edge)
         }
-        (ListPart::Row, _) => words(&lists.get(walked)?.row),
-        (ListPart::Offset, _) => words(&lists.get(walked)?.offset),
+        (ListPart::Row, _) => words(&lists.get(walked)?.rows),
+        (ListPart::Offset, _) => words(&lists.get(walked)?.offsets),
         (ListPart::Far, WalkedLists::CsrEdges(direction)) => {
             words(data.device_groups.as_ref()?.far(*direction))
         }
-        (ListPart::Far, _) => words(&lists.get(walked)?.far),
+        (ListPart::Far, _) => words(&lists.get(walked)?.edges.far),
         (ListPart::Edge, _) => match edge_rows(walked, lists, data)? {
             Cow::Borrowed(edges) => words(edges),
             Cow::Owned(edges) => made(edges),
@@ -482,7 +483,7 @@ fn walked_list<'a, T: Precision>(
         }
         (ListPart::Value, WalkedLists::Entries(features, _)) => {
             let values = &find_sparse_features(features, list, data)?.values;
-            Some(ArgumentBytes::Made(gather_values(values, &lists.get(walked)?.edge)))
+            Some(ArgumentBytes::Made(gather_values(values, &edge_rows(walked, lists, data)?)))
         }
         (ListPart::Value, _) => None,
     }
@@ -491,14 +492,15 @@ fn walked_list<'a, T: Precision>(
 /// The edge row of each slot of a walk.
 fn edge_rows<'a, T: Precision>(
     walked: &WalkedLists,
-    lists: &'a BTreeMap<WalkedLists, Items>,
+    lists: &Lists<'a>,
     data: &'a Data<T>,
 ) -> Option<Cow<'a, [u32]>> {
     if let WalkedLists::CsrEdges(direction) = walked {
         let edges = data.device_groups.as_ref()?.edges(*direction);
         return Some(Cow::Owned(edges.par_iter().map(|&edge| edge as u32).collect()));
     }
-    Some(Cow::Borrowed(&lists.get(walked)?.edge))
+    let list: &'a WalkedRows = lists.get(walked)?;
+    list.edges.edge.as_deref().map(Cow::Borrowed)
 }
 
 /// A list of a table of groups; none for a number.
@@ -693,12 +695,11 @@ impl<T: Precision> BoundArguments<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
+    use warploom_contract::kinds::partition::row_lists::{RowEdges, WalkedRows};
     use warploom_cuda::{Blocks, Cut, DevicePlan, Kernel, TierCounts, WalkedLists};
     use warploom_ir::Direction;
 
-    use super::{BufferPlacement, ByteRange, Items, MemorySpace, complete_tiers, invert_index};
+    use super::{BufferPlacement, ByteRange, Lists, MemorySpace, check_tiers, invert_index};
 
     #[test]
     fn tiers_that_no_walk_has_are_refused() {
@@ -718,24 +719,28 @@ mod tests {
             threads: 256,
             shared_bytes: 0,
         };
-        let items =
-            Items { row: (0..3).collect(), offset: vec![0, 9, 10, 10].into(), ..Items::default() };
-        let lists = BTreeMap::from([(walk.clone(), items)]);
-        let complete = |tiers: Option<TierCounts>| {
+        let edges = RowEdges { far: vec![0; 10].into(), edge: None, path: "here".into() };
+        let rows = WalkedRows { rows: (0..3).collect(), offsets: vec![0, 9, 10, 10].into(), edges };
+        let lists = Lists::from([(walk.clone(), &rows)]);
+        let check = |tiers: Option<TierCounts>| {
             let tiers = tiers.map(|tiers| ((walk.clone(), cut), tiers)).into_iter().collect();
             let launches = vec![vec![kernel.clone()]];
             let planned = DevicePlan { processors: 132, launches, tiers, ..DevicePlan::default() };
-            complete_tiers(&planned, &lists)
+            check_tiers(&planned, &lists)
         };
-        let counted = complete(None).unwrap()[&(walk.clone(), cut)];
-        assert_eq!((counted.all, counted.hubs), (3, 0));
-        assert!(complete(Some(counted)).is_ok());
+        let counted = TierCounts { pieces: 1, warps: 1, all: 3, ..TierCounts::default() };
+        assert!(check(Some(counted)).is_ok());
+        let error = check(None).unwrap_err();
+        assert!(
+            error.what.ends_with("expected tiers of 3 rows of Edges(In), found none"),
+            "{error}"
+        );
         for wrong in [
             TierCounts { all: 4, ..counted },
             TierCounts { warps: 4, ..counted },
             TierCounts { hubs: 2, pieces: 3, ..counted },
         ] {
-            let error = complete(Some(wrong)).unwrap_err();
+            let error = check(Some(wrong)).unwrap_err();
             assert!(error.what.starts_with("tiers.arrow: expected tiers of 3 rows"), "{error}");
         }
     }

@@ -13,7 +13,10 @@ use warploom_contract::{
     kinds::{
         csr::{Csr, Direction as Side},
         graph::Ids,
-        partition::row_lists::{RowEdges, RowLists, Side as RowSide, WalkedRows},
+        partition::{
+            FeatureWalk,
+            row_lists::{RowEdges, RowLists, Side as RowSide, WalkedRows},
+        },
         permutation,
     },
 };
@@ -155,6 +158,8 @@ pub struct Data<T: Precision> {
     pub sparse: Option<SparseFeatures<T>>,
     /// SparseFeatures features of kinds of nodes, in the order of the graph artifact.
     pub sparse_of_kind: BTreeMap<u32, SparseFeatures<T>>,
+    /// Entries of these in the order of a GPU, where kernels walk them.
+    pub feature_walks: BTreeMap<FeatureWalk, WalkedRows>,
     /// Kind of each node, in the order of the graph artifact; empty: one kind.
     pub kind_of_node: Vec<u16>,
     /// Classes as numbers, or values to fit; not a number where a node, or a graph of many, has
@@ -202,6 +207,7 @@ impl<T: Precision> Data<T> {
             features: None,
             sparse: None,
             sparse_of_kind: BTreeMap::new(),
+            feature_walks: BTreeMap::new(),
             kind_of_node: Vec::new(),
             target: None,
             learned: None,

@@ -6,7 +6,10 @@
 //! never     makes sparse features dense; loads what no launch needs
 //! limits    memory: a copy of the features where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are transposed
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use rayon::prelude::*;
 use warploom_contract::{
@@ -15,7 +18,10 @@ use warploom_contract::{
     kinds::{
         csr::Csr,
         graph::{self, Features, Labels, NodeTable, Split},
-        partition::row_lists::{self, RowListNeeds},
+        partition::{
+            FeatureWalk,
+            row_lists::{self, RowListNeeds},
+        },
         permutation,
     },
     progress::StopFlag,
@@ -42,23 +48,27 @@ const TASK_ROWS: usize = 4096;
 const TASK_ELEMENTS: usize = 1 << 16;
 
 /// What a run loads.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DataNeeds {
     /// What launches read.
     pub launches: Needs,
     /// The tables of the partition that a CPU or the kernels of a GPU walk.
     pub rows: RowListNeeds,
+    /// Walks of kernels over entries of sparse features.
+    pub features: BTreeSet<FeatureWalk>,
 }
 
 impl DataNeeds {
     /// Of launches on a CPU, or as these kernels of a GPU: then the lists of edges that a host
     /// walks are made only once it runs a launch.
-    pub fn new(mut launches: Needs, kernels: Option<&DevicePlan>) -> Self {
+    pub fn new(list: &LaunchList, mut launches: Needs, kernels: Option<&DevicePlan>) -> Self {
+        let of_features = |kernels| graph_reads::feature_walks(list, kernels);
+        let features = kernels.map(of_features).unwrap_or_default();
         let rows = graph_reads::row_list_needs(launches, kernels);
         if kernels.is_some() {
             launches.lists_later = Some(launches.lists);
         }
-        DataNeeds { launches, rows }
+        DataNeeds { launches, rows, features }
     }
 }
 
@@ -70,7 +80,7 @@ pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,
     list: &LaunchList,
-    DataNeeds { launches: needs, rows }: DataNeeds,
+    DataNeeds { launches: needs, rows, features }: DataNeeds,
     request: &RunRequest,
 ) -> Result<Data<T>, StageError> {
     let stop = context.stop;
@@ -101,6 +111,7 @@ pub fn load_data<T: Precision>(
     data.kind_of_node = table.kind.take().unwrap_or_default();
     data.sparse_of_kind =
         node_kinds::open_sparse_features(artifact, list, needs.sparse_by_columns)?;
+    data.map_feature_walks(inputs.get(Kind::Partition)?, features)?;
     if trains {
         let labelled = graphs.as_ref().filter(|_| graphs::has_graph_labels(list));
         let own = DataSetLabels::new(&table, labelled);
@@ -214,6 +225,28 @@ impl<T: Precision> Data<T> {
                 sparse.by_columns = by_columns.then(|| sparse.as_rows().transpose());
                 self.sparse = Some(sparse);
             }
+        }
+        Ok(())
+    }
+
+    /// Maps walks over entries of sparse features, and checks that they are within these.
+    fn map_feature_walks(
+        &mut self,
+        artifact: &Artifact,
+        walks: BTreeSet<FeatureWalk>,
+    ) -> Result<(), StageError> {
+        for walk in walks {
+            let missing = || {
+                StageError::defect(format!(
+                    "{walk:?}: the kernels walk features that are not there"
+                ))
+            };
+            let sparse = self.sparse_features(walk.kind).ok_or_else(missing)?;
+            let (rows, columns) = (sparse.offsets.len() - 1, sparse.columns);
+            let (rows, far) = if walk.by_columns { (columns, rows) } else { (rows, columns) };
+            let lists = walk.open(artifact)?;
+            lists.check_entries(rows, far, sparse.index.len())?;
+            self.feature_walks.insert(walk, lists);
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
             &runner.context(&Silence, &stop),
             &step.inputs,
             &list,
-            DataNeeds::new(Needs::from_list(&list), None),
+            DataNeeds::new(&list, Needs::from_list(&list), None),
             &step.request,
         )
         .unwrap();

@@ -2,16 +2,29 @@
 //!
 //! promises  on a CPU each of these runs reads no other file, and is made to its end; of a GPU only
 //!           the keys are looked at
-use warploom_contract::{Artifact, Kind, progress::StopFlag, stage::Stage};
+use warploom_contract::{
+    Artifact, Kind,
+    arrow_file::{numbers, open_numbers, write_columns},
+    progress::{Silence, StopFlag},
+    stage::Stage,
+};
+use warploom_partition::PartitionStage;
 use warploom_run::RunStage;
+use warploom_shell::requests::PartitionRequest;
 use warploom_spec::Pipeline;
 
 use crate::custom_programs::{own_text, symmetric, weighted};
-use warploom_test_support::stage_runner::{GraphTables, StageRunner};
+use warploom_test_support::stage_runner::{Features, GraphTables, StageRunner, as_inputs, entries};
 
 /// The list of edges that it returns has a row for each.
 const SHARES: &str = "def shares(v):\n    share = [e.w / (1 + v.indegree) for e in v.inedges]\n    \
     return share\n";
+
+/// A walk over both directions together, in which no edge of a symmetric graph is left out.
+const AROUND: &str = "def around(v):\n    return sum(u.indegree for u in v.nbs)\n";
+
+/// The same, of a column that no sample data set has.
+const WIDE: &str = "def wide(v):\n    return sum(u.x[..., 40] for u in v.nbs)\n";
 
 /// Files of the partition for kernels that walk both directions.
 const WALKS: &str =
@@ -134,12 +147,32 @@ const WEIGHTED: &[Case] = &[
         cpu: ["in_edge in_offsets in_sources weights", ""],
         gpu: Some(["in_edge in_offsets in_sources weights", ""]),
     },
+    Case {
+        program: "around",
+        sets: &[],
+        cpu: ["in_offsets out_offsets", "in_edges in_rows out_edges out_rows"],
+        gpu: Some(["in_offsets", "both_walk_edges both_walk_offsets both_walk_rows"]),
+    },
 ];
+
+const SPARSE: &[Case] = &[Case {
+    program: "gcn",
+    sets: &[],
+    cpu: ["in_offsets out_offsets", "in_edges in_rows out_edges out_rows"],
+    gpu: Some([
+        "in_offsets",
+        "feature_walk_entries_by_column feature_walk_entries_by_row \
+         feature_walk_offsets_by_column feature_walk_offsets_by_row feature_walk_rows_by_column \
+         feature_walk_rows_by_row in_walk_edges in_walk_offsets in_walk_rows out_walk_edges \
+         out_walk_offsets out_walk_rows",
+    ]),
+}];
 
 /// The pipeline of a case.
 fn pipeline(runner: &StageRunner, case: &Case) -> Pipeline {
     let plain = match case.program {
         "shares" => own_text(runner, "shares", SHARES, ""),
+        "around" => own_text(runner, "around", AROUND, ""),
         shipped => runner.pipeline(shipped, ""),
     };
     let sets: Vec<String> = case.sets.iter().map(|set| (*set).to_owned()).collect();
@@ -196,6 +229,69 @@ fn all_are_listed(tables: &GraphTables, cases: &[Case]) {
 #[test]
 fn a_run_of_a_plain_graph_reads_what_its_launches_walk() {
     all_are_listed(&symmetric(), PLAIN);
+}
+
+/// A graph whose features are sparse.
+fn with_sparse_features() -> GraphTables {
+    let mut given = symmetric();
+    let Features::Dense { columns, values } = given.features else { panic!("dense features") };
+    let kept: Vec<f32> =
+        values.iter().map(|&value| if value < 0.0 { 0.0 } else { value }).collect();
+    let (offsets, index, values) = entries(&kept, columns);
+    given.features = Features::Sparse { columns, offsets, index, values };
+    given
+}
+
+#[test]
+fn a_run_of_sparse_features_reads_their_entries_on_a_gpu() {
+    all_are_listed(&with_sparse_features(), SPARSE);
+}
+
+#[test]
+fn entries_of_sparse_features_are_divided_and_proved_in_the_order_of_the_nodes() {
+    let runner = StageRunner::new();
+    let graph = runner.graph(&with_sparse_features());
+    let pipeline = runner.pipeline("gcn", "reorder: {method: degree}");
+    let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+    let step = chain.resolve_step::<PartitionRequest>().unwrap();
+    let given: Vec<Kind> = step.inputs.iter().map(|artifact| artifact.kind).collect();
+    assert_eq!(given, [Kind::Graph, Kind::Csr, Kind::Permutation]);
+    let partition = chain.available(Kind::Partition).unwrap();
+    let check = || {
+        let stop = StopFlag::new();
+        let context = runner.context(&Silence, &stop);
+        let outputs = as_inputs(std::slice::from_ref(partition));
+        PartitionStage::check(&context, &outputs, &step.inputs, &step.request)
+    };
+    check().unwrap_or_else(|wrong| panic!("{}", wrong.0));
+    // Another place of a value is named with its table.
+    let path = partition.file("feature_walk_entries_by_row.arrow");
+    let column = |name: &str| open_numbers::<u32>(&path, name).unwrap().to_vec();
+    let (far, mut edge) = (column("far"), column("edge"));
+    edge.swap(0, 1);
+    std::fs::remove_file(&path).unwrap();
+    write_columns(&path, vec![("far", numbers(far)), ("edge", numbers(edge))]).unwrap();
+    let wrong = check().unwrap_err().0.what;
+    assert!(wrong.starts_with("feature_walk_entries_by_row, entry 0: "), "{wrong}");
+}
+
+#[test]
+fn a_partition_without_both_directions_is_refused_where_a_gpu_walks_them() {
+    let mut runner = StageRunner::new();
+    let mut given = weighted();
+    let nodes = given.nodes.splits[0].len();
+    given.features = Features::Dense { columns: 41, values: vec![0.5; 41 * nodes] };
+    let graph = runner.graph(&given);
+    let planned = |runner: &StageRunner, rest: &str| {
+        let pipeline = own_text(runner, "wide", WIDE, rest);
+        runner.planned(&graph, &pipeline).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(planned(&runner, ""), Ok(()), "a CPU reads both lists");
+    runner.environment.device = Some("h200".to_owned());
+    let refused = planned(&runner, "").unwrap_err();
+    for text in ["both_walk_rows", "found none", "--set partition.both_directions=true"] {
+        assert!(refused.contains(text), "{refused}");
+    }
 }
 
 #[test]

@@ -358,7 +358,7 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
         &runner.context(&Silence, &StopFlag::new()),
         &step.inputs,
         &list,
-        upload::DataNeeds::new(upload::Needs::from_list(&list), None),
+        upload::DataNeeds::new(&list, upload::Needs::from_list(&list), None),
         &step.request,
     )
     .unwrap();

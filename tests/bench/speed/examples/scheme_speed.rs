@@ -28,7 +28,7 @@ fn main() {
         read_text("dataset: none\nplan: {program: none.py}\n", Path::new("none.yaml"), &settings);
     let spec = pipelines.unwrap_or_else(|mistakes| panic!("{mistakes}")).remove(0).partition;
     let asked = spec.scheme.clone();
-    let request = PartitionRequest { spec, groups_digest: None, program: None };
+    let request = PartitionRequest { spec, ..PartitionRequest::default() };
     let csr =
         Csr::open(&Artifact::from_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
     let edges = csr.edges() as f64;
@@ -49,14 +49,16 @@ fn main() {
             time(|| {
                 let outline =
                     outline(scheme, &csr, &request, Room(u64::MAX)).expect("it was foreseen");
-                build(&outline.scheme, &csr, &request).expect("it can be built")
+                build(&outline.scheme, &csr, &[], &request).expect("it can be built")
             })
         };
         let seconds =
             (0..ROUNDS).map(once).fold(f64::INFINITY, |best, (seconds, _)| best.min(seconds));
-        let tables: Tables =
-            build(&foreseen.scheme, &csr, &request).expect("it can be built").into_iter().collect();
-        let (prove_seconds, proved) = time(|| prove(&foreseen.scheme, &csr, &tables));
+        let tables: Tables = build(&foreseen.scheme, &csr, &[], &request)
+            .expect("it can be built")
+            .into_iter()
+            .collect();
+        let (prove_seconds, proved) = time(|| prove(&foreseen.scheme, &csr, &[], &tables));
         proved.unwrap_or_else(|wrong| panic!("{scheme}: {}", wrong.0));
         println!(
             "{{\"scheme\": \"{scheme}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": \

@@ -7,8 +7,8 @@
 use std::path::Path;
 
 use super::{
-    Column, ColumnFacts, Division, STAGED_BYTES, Scheme, Table, TableFacts, Tables, WARP, Width,
-    tables::table_file,
+    Column, ColumnFacts, Division, FeatureSize, FeatureTable, FeatureWalk, STAGED_BYTES, Scheme,
+    Table, TableFacts, Tables, WARP, Width, tables::table_file,
 };
 use crate::{StageError, kinds::Depth};
 
@@ -84,6 +84,29 @@ const OF_FILE: Schema = &[
 /// The columns of rows that no block finishes alone.
 const SPANS: &[(&str, Numbers)] = &[("node", Rows), ("block", Counts), ("blocks", Counts)];
 
+/// The columns of the tables of a walk over entries of features.
+fn columns_of_walk(table: FeatureTable) -> &'static [(&'static str, Numbers)] {
+    match table {
+        FeatureTable::Rows => &[("", Rows)],
+        FeatureTable::Offsets => &[("", Counts)],
+        FeatureTable::Entries => &[("far", Rows), ("edge", Counts)],
+    }
+}
+
+/// The tables of a scheme, in the order of the page: names and columns.
+fn expected_tables(scheme: &Scheme) -> Vec<(String, &'static [(&'static str, Numbers)])> {
+    if let Scheme::FeatureEntries { features } = scheme {
+        let of_walk = |walk: FeatureWalk| {
+            FeatureTable::ALL.map(|table| (walk.table_name(table), columns_of_walk(table)))
+        };
+        return features.iter().flat_map(|size| size.walks()).flat_map(of_walk).collect();
+    }
+    let of_side = |(side, schema): (&'static str, Schema)| {
+        schema.iter().map(move |(name, columns)| (format!("{side}{name}"), *columns))
+    };
+    schemas(scheme).into_iter().flat_map(of_side).collect()
+}
+
 /// The tables of each direction of a scheme.
 fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
     let both = |schema| vec![("in_", schema), ("out_", schema)];
@@ -106,6 +129,8 @@ fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
             vec![("in_", of(forms[0].runs)), ("out_", of(forms[1].runs))]
         }
         Scheme::PackedGraphs { .. } => vec![("", OF_PACKED)],
+        // `expected_tables` names them.
+        Scheme::FeatureEntries { .. } => vec![("", &[])],
         Scheme::File { .. } => vec![("", OF_FILE)],
     }
 }
@@ -128,21 +153,17 @@ type Looked = Result<(), StageError>;
 impl Look<'_> {
     /// Looks at a division.
     pub fn check(&self, division: &Division) -> Looked {
-        let schemas = schemas(&division.scheme);
-        self.schema(division, &schemas)?;
+        self.schema(division)?;
         let tables = Tables::open(self.directory, division)?;
-        for (index, (side, _)) in schemas.into_iter().enumerate() {
+        for (index, (side, _)) in schemas(&division.scheme).into_iter().enumerate() {
             self.scheme(&division.scheme, &tables, side, index)?;
         }
         Ok(())
     }
 
     /// Names, columns, widths and bytes, as the page has them.
-    fn schema(&self, division: &Division, schemas: &[(&str, Schema)]) -> Looked {
-        let expected = schemas.iter().flat_map(|(side, schema)| {
-            schema.iter().map(move |(name, columns)| (format!("{side}{name}"), *columns))
-        });
-        let expected: Vec<(String, &[(&str, Numbers)])> = expected.collect();
+    fn schema(&self, division: &Division) -> Looked {
+        let expected = expected_tables(&division.scheme);
         let names: Vec<&str> = expected.iter().map(|(name, _)| name.as_str()).collect();
         let found: Vec<&str> = division.tables.iter().map(|table| table.name.as_str()).collect();
         let page = self.directory.join(super::PARTITION_FILE);
@@ -206,6 +227,9 @@ impl Look<'_> {
                 Some(&units) => self.rows(tables, side, units),
                 None => self.walk(tables, side, self.edges.saturating_mul(2)),
             },
+            Scheme::FeatureEntries { features } => {
+                features.iter().try_for_each(|size| self.features(tables, *size))
+            }
             Scheme::NeighbourGroups { ngs, dw, block_threads, spanning } => {
                 let (groups, of_block) = (table("groups")?, block_threads / (*dw).max(1));
                 self.firsts(&format!("{side}group_first"), only("group_first")?, groups)?;
@@ -250,20 +274,7 @@ impl Look<'_> {
             Scheme::RelationMajor { .. } | Scheme::RowRelation { .. } => {
                 self.relations(scheme, tables, side, index)
             }
-            Scheme::PackedGraphs { blocks, .. } => {
-                let (starts, graphs) = (table("graph_blocks")?, table("block_graphs")?);
-                self.length(starts, blocks.saturating_add(1))?;
-                self.check_ascending(
-                    &starts.name,
-                    starts.column("graph")?,
-                    0,
-                    graphs.rows() as u64,
-                    Step::Up,
-                )?;
-                self.check_ascending(&starts.name, starts.column("row")?, 0, nodes, Step::Up)?;
-                self.below(graphs, "row", nodes)?;
-                self.check_each_row_once(table("block_rows")?, only("block_rows")?)
-            }
+            Scheme::PackedGraphs { blocks, .. } => self.packed_graphs(tables, *blocks),
             Scheme::File { dw, block_threads, spanning, .. } => {
                 let groups = table("file_groups")?;
                 self.groups(groups, u64::MAX)?;
@@ -273,31 +284,69 @@ impl Look<'_> {
         }
     }
 
+    /// The tables of graphs in so many blocks.
+    fn packed_graphs(&self, tables: &Tables, blocks: u64) -> Looked {
+        let (starts, graphs) = (tables.get("graph_blocks")?, tables.get("block_graphs")?);
+        let count = graphs.rows() as u64;
+        self.length(starts, blocks.saturating_add(1))?;
+        self.check_ascending(&starts.name, starts.column("graph")?, 0, count, Step::Up)?;
+        self.check_ascending(&starts.name, starts.column("row")?, 0, self.nodes, Step::Up)?;
+        self.below(graphs, "row", self.nodes)?;
+        self.check_each_row_once(tables.get("block_rows")?, tables.only_column("block_rows")?)
+    }
+
     /// The tables of rows, which are divided into so many units.
     fn rows(&self, tables: &Tables, side: &str, units: u64) -> Looked {
         let only = |name: &str| tables.only_column(&format!("{side}{name}"));
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         self.length(table("rows")?, units.saturating_add(1))?;
         self.check_ascending(&format!("{side}rows"), only("rows")?, 0, self.nodes, Step::Up)?;
-        self.row_edges(table("edges")?, self.edges)?;
+        self.row_edges(table("edges")?, self.nodes, self.edges)?;
         self.walk(tables, side, self.edges)
+    }
+
+    /// The tables of the entries of features.
+    fn features(&self, tables: &Tables, size: FeatureSize) -> Looked {
+        for walk in size.walks() {
+            let [rows, far] = size.rows_and_far(walk);
+            let name = |table: FeatureTable| walk.table_name(table);
+            let entries = tables.get(&name(FeatureTable::Entries))?;
+            self.row_edges(entries, far, size.entries)?;
+            self.check_walk(
+                tables,
+                [name(FeatureTable::Rows), name(FeatureTable::Offsets)],
+                rows,
+                size.entries,
+            )?;
+        }
+        Ok(())
     }
 
     /// The tables of rows in the order of a GPU, with so many edges.
     fn walk(&self, tables: &Tables, side: &str, edges: u64) -> Looked {
-        let only = |name: &str| tables.only_column(&format!("{side}{name}"));
-        let table = |name: &str| tables.get(&format!("{side}{name}"));
-        self.row_edges(table("walk_edges")?, edges)?;
-        self.check_each_row_once(table("walk_rows")?, only("walk_rows")?)?;
-        let offsets = table("walk_offsets")?;
-        self.length(offsets, self.nodes + 1)?;
-        self.check_ascending(&offsets.name, only("walk_offsets")?, 0, edges, Step::Level)
+        let name = |table: &str| format!("{side}{table}");
+        self.row_edges(tables.get(&name("walk_edges"))?, self.nodes, edges)?;
+        self.check_walk(tables, [name("walk_rows"), name("walk_offsets")], self.nodes, edges)
     }
 
-    /// Far ends and ids of so many edges.
-    fn row_edges(&self, table: &Table, edges: u64) -> Looked {
+    /// So many rows of a walk, and where the edges of each start.
+    fn check_walk(
+        &self,
+        tables: &Tables,
+        [rows, offsets]: [String; 2],
+        count: u64,
+        edges: u64,
+    ) -> Looked {
+        self.length(tables.get(&rows)?, count)?;
+        self.check_rows_once(&rows, tables.only_column(&rows)?, count)?;
+        self.length(tables.get(&offsets)?, count.saturating_add(1))?;
+        self.check_ascending(&offsets, tables.only_column(&offsets)?, 0, edges, Step::Level)
+    }
+
+    /// Far ends below a limit, and ids of so many edges.
+    fn row_edges(&self, table: &Table, far: u64, edges: u64) -> Looked {
         self.length(table, edges)?;
-        self.below(table, "far", self.nodes)?;
+        self.below(table, "far", far)?;
         self.below(table, "edge", edges)
     }
 
@@ -428,21 +477,22 @@ impl Look<'_> {
 
     fn check_each_row_once(&self, table: &Table, column: &Column) -> Looked {
         self.length(table, self.nodes)?;
+        self.check_rows_once(&table.name, column, self.nodes)
+    }
+
+    /// Each of so many rows, which are as many as the column has, stands there once.
+    fn check_rows_once(&self, table: &str, column: &Column, rows: u64) -> Looked {
         if !self.publishing() {
             return Ok(());
         }
-        let mut seen = vec![false; self.nodes as usize];
+        let mut seen = vec![false; rows as usize];
         for (at, row) in column.iter().enumerate() {
             match seen.get_mut(row as usize) {
                 Some(seen) if !*seen => *seen = true,
                 _ => {
-                    return Err(self.wrong(
-                        &table.name,
-                        format!(
-                            "place {at}: row {row} stands there twice or is none of {}",
-                            self.nodes
-                        ),
-                    ));
+                    let what =
+                        format!("place {at}: row {row} stands there twice or is none of {rows}");
+                    return Err(self.wrong(table, what));
                 }
             }
         }

@@ -68,7 +68,7 @@ pub struct RowEdges {
 }
 
 impl RowEdges {
-    /// Checks that ends and ids are within a graph of so many nodes and edges.
+    /// Checks that far ends and ids are below so many nodes and edges, of which each has an entry.
     pub fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
         let ids = self.edge.as_ref().map(|ids| ("edge", ids, edges));
         for (column, numbers, limit) in [("far", &self.far, nodes)].into_iter().chain(ids) {
@@ -128,13 +128,14 @@ impl WalkedRows {
     /// In-edges, or out-edges, of a walk over both directions of a graph of so many edges.
     pub fn one_direction(&self, side: Side, edges: u32) -> WalkedRows {
         let shift = if side == Side::Out { edges } else { 0 };
-        let ids = self.edges.edge.clone().unwrap_or_default();
+        let ids = self.edges.edge.as_deref().unwrap_or(&[]);
         let (mut offsets, mut far, mut edge) = (vec![0], Vec::new(), Vec::new());
         for pair in self.offsets.windows(2) {
             for slot in pair[0] as usize..pair[1] as usize {
-                if (ids[slot] >= edges) == (side == Side::Out) {
+                let id = ids.get(slot).map_or(0, |id| *id);
+                if (id >= edges) == (side == Side::Out) {
                     far.push(self.edges.far[slot]);
-                    edge.push(ids[slot] - shift);
+                    edge.push(id - shift);
                 }
             }
             offsets.push(far.len() as u32);
@@ -146,7 +147,12 @@ impl WalkedRows {
 
     /// Checks that rows, offsets, ends and ids are within a graph of so many nodes and edges.
     pub fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
-        self.edges.check_bounds(nodes, edges)?;
+        self.check_entries(nodes, nodes, edges)
+    }
+
+    /// Checks that so many rows, far ends and entries are what it has.
+    pub fn check_entries(&self, nodes: usize, far: usize, edges: usize) -> Result<(), StageError> {
+        self.edges.check_bounds(far, edges)?;
         let damaged = |what: &str| Err(StageError::damaged(&self.edges.path, what));
         if self.rows.len() != nodes || self.rows.par_iter().any(|&row| row as usize >= nodes) {
             return damaged("the rows of the walk are not those of the graph");
