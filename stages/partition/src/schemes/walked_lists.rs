@@ -4,8 +4,8 @@
 //! promises  the edges of a row ascend by edge id, so that sums do not depend on the order of the
 //!           nodes; of both directions in-edges come first, and ids of out-edges follow those of
 //!           all in-edges; rows of more than `sorted_above` edges come first, those with most edges
-//!           first; the others stand in windows of consecutive rows, inside which those with most edges
-//!           come first; rows of equal degree ascend
+//!           first; the others stand in windows of consecutive rows, inside which those with most
+//!           edges come first; rows of equal degree ascend
 //! never     depends on a program, a device or the number of threads
 //! limits    memory: the tables, and 16 bytes for each row
 use rayon::prelude::*;

@@ -14,7 +14,7 @@ use warploom_shell::requests::PartitionRequest;
 use warploom_spec::Pipeline;
 
 use crate::custom_programs::{own_text, symmetric, weighted};
-use warploom_test_support::stage_runner::{Features, GraphTables, StageRunner, as_inputs, entries};
+use warploom_test_support::stage_runner::{Features, GraphTables, StageRunner, as_inputs};
 
 /// The list of edges that it returns has a row for each.
 const SHARES: &str = "def shares(v):\n    share = [e.w / (1 + v.indegree) for e in v.inedges]\n    \
@@ -231,14 +231,17 @@ fn a_run_of_a_plain_graph_reads_what_its_launches_walk() {
     all_are_listed(&symmetric(), PLAIN);
 }
 
-/// A graph whose features are sparse.
+/// A graph whose features are sparse: of many columns, a few in each row.
 fn with_sparse_features() -> GraphTables {
     let mut given = symmetric();
-    let Features::Dense { columns, values } = given.features else { panic!("dense features") };
-    let kept: Vec<f32> =
-        values.iter().map(|&value| if value < 0.0 { 0.0 } else { value }).collect();
-    let (offsets, index, values) = entries(&kept, columns);
-    given.features = Features::Sparse { columns, offsets, index, values };
+    let (rows, columns) = (given.nodes.splits[0].len(), 600);
+    let index = (0..rows as u32).flat_map(|row| [row % 200, 200 + row % 3, 400 + row % 50]);
+    given.features = Features::Sparse {
+        columns,
+        offsets: (0..=rows as u64).map(|row| 3 * row).collect(),
+        index: index.collect(),
+        values: (0..3 * rows).map(|entry| 1.0 + (entry % 7) as f32).collect(),
+    };
     given
 }
 

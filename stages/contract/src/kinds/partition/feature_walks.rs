@@ -1,11 +1,11 @@
 //! feature_walks: the entries of sparse features as a GPU walks them, by row and by column: rows
 //! with most entries first, the entries of each in their order. Mapped tables of `feature-entries`.
 //!
-//! files     of the features of all nodes `feature_walk_rows_by_row` (rows with most entries first),
-//!           `feature_walk_offsets_by_row` (where the entries of each start, and their number) and
-//!           `feature_walk_entries_by_row` (`far`, the column, and `edge`, the position of the value
-//!           of each entry); the same `by_column`, where `far` is the row; of nodes of kind k the
-//!           same with `_of_kind_k` at the end
+//! files     of the features of all nodes `feature_walk_rows_by_row` (rows with most entries
+//!           first), `feature_walk_offsets_by_row` (where the entries of each start, and their
+//!           number) and `feature_walk_entries_by_row` (`far`, the column, and `edge`, the position
+//!           of the value of each entry); the same `by_column`, where `far` is the row; of nodes of
+//!           kind k the same with `_of_kind_k` at the end
 //! promises  what `check_entries` passed stays within rows, columns and entries
 //! never     holds a value of a feature: an entry is the position of its value
 use serde::{Deserialize, Serialize};
