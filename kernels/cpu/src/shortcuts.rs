@@ -14,12 +14,16 @@ pub mod bfs;
 pub mod components;
 pub mod delta_stepping;
 pub mod k_core;
+mod thread_team;
 
 use prefetch_index::prefetch_index;
+use rayon::prelude::*;
 
 /// Prefetch distance for a row's offsets, in rows; and for its entries.
 const OFFSETS_AHEAD: usize = 16;
 const ENTRIES_AHEAD: usize = 8;
+/// Elements that one task compares.
+const COMPARED_AT_ONCE: usize = 1 << 16;
 
 /// Neighbour lists (CSR) without weights: the entries of row v are
 /// `neighbours[offsets[v]..offsets[v + 1]]`.
@@ -63,8 +67,13 @@ impl<'a> NeighbourLists<'a> {
 
     /// Whether both are the same lists.
     pub fn are(&self, other: &NeighbourLists) -> bool {
-        self.offsets == other.offsets && self.neighbours == other.neighbours
+        are_equal(self.offsets, other.offsets) && are_equal(self.neighbours, other.neighbours)
     }
+}
+
+fn are_equal<E: PartialEq + Sync>(one: &[E], other: &[E]) -> bool {
+    let chunks = one.par_chunks(COMPARED_AT_ONCE).zip(other.par_chunks(COMPARED_AT_ONCE));
+    one.len() == other.len() && chunks.map(|(one, other)| one == other).all(|equal| equal)
 }
 
 /// Whether to continue: polled, and false once a stop was requested.

@@ -1,61 +1,260 @@
 //! k_core: core numbers, by peeling vertices with too few remaining neighbours, level by level
-//! (Kabir & Madduri 2017, on one thread).
+//! (ParK, Dasari et al. 2014; PKC, Kabir & Madduri 2017).
+//!
+//! A level is peeled in waves: what falls to the level in one wave is the next. A wave with many
+//! edges is divided by its vertices first, which send the far end of each edge to the thread that
+//! owns it, and then by owners, which count down: no counter is written by two threads, so that
+//! none needs an atomic operation. Others are taken by one thread.
 //!
 //! promises  for every vertex the largest k such that it belongs to a set of vertices each of which
 //!           reads at least k of the set: the fixed point of iterated h-indices of the neighbours'
-//!           values, from their degrees
-//! bytes     every edge once, with one number of its far end; and once per level the remaining
-//!           degrees
-//! limits    one thread: most levels peel few vertices
-use super::{GoOn, NeighbourLists};
+//!           values, from their degrees; it is unique, whatever the order of peeling
+//! bytes     every edge once, with one number of its far end, and once per level the remaining
+//!           degrees; with several threads about half of the far ends are written and read too
+//! limits    20 bytes a vertex, and 4 for each edge of a slice of a wave
+use std::sync::{
+    Mutex, RwLock,
+    atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed},
+};
+
+use rayon::prelude::*;
+
+use super::{
+    GoOn, NeighbourLists,
+    thread_team::{self, Leader},
+};
+
+/// A wave, and a look at the remaining vertices, with less work is done by one thread.
+const WORK_ALONE: u64 = 1 << 13;
+/// Edges whose far ends are sent before they are counted: they stay in the caches.
+const SLICE_EDGES: usize = 1 << 20;
+/// Vertices whose degrees say how many edges a wave has.
+const SAMPLE: usize = 256;
+/// Owners of vertices, which own groups of neighbouring ones in turn.
+const OWNERS: usize = 64;
+const GROUP_BITS: u32 = 6;
+/// Tasks per thread.
+const TASKS: usize = 4;
+
+/// Fewer threads gain nothing: sending and counting is 1.5 times the work.
+const FEWEST_THREADS: usize = 4;
+
+/// Kinds of rounds.
+const SCAN: u32 = 0;
+const SEND: u32 = 1;
+const COUNT: u32 = 2;
 
 /// Core numbers. A vertex counts the vertices it reads, `pull`; `push` has the same edges from
 /// their other ends. None if it was stopped.
 pub fn cores(push: &[NeighbourLists], pull: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
-    let nodes = push[0].rows();
-    let mut left: Vec<u32> = (0..nodes)
-        .map(|vertex| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as u32)
-        .collect();
-    let mut alive: Vec<u32> = (0..nodes as u32).collect();
-    let mut taken = Vec::new();
-    let mut core = left.iter().copied().min().unwrap_or(0);
-    while !alive.is_empty() {
-        if !go_on() {
-            return None;
+    let peeling = Peeling::new(push, pull);
+    let round = |kind: u32, task: usize| match kind {
+        SCAN => peeling.scan(task),
+        SEND => peeling.send(task),
+        _ => peeling.count(task),
+    };
+    thread_team::lead(&round, |leader| peeling.run(leader, go_on))?;
+    Some(peeling.left.into_iter().map(AtomicU32::into_inner).collect())
+}
+
+struct Peeling<'a> {
+    push: &'a [NeighbourLists<'a>],
+    /// Remaining degrees; of a peeled vertex its core number.
+    left: Vec<AtomicU32>,
+    /// Vertices that may remain, in parts.
+    alive: Vec<Mutex<Vec<u32>>>,
+    /// What is being peeled, and how many vertices of it a task takes.
+    wave: RwLock<Vec<u32>>,
+    share: AtomicUsize,
+    /// What the wave made fall to the level.
+    fallen: Mutex<Vec<u32>>,
+    /// For each owner, far ends of edges of the wave.
+    sent: Vec<Mutex<Vec<Vec<u32>>>>,
+    core: AtomicU32,
+    /// The lowest degree beyond the level.
+    least: AtomicU32,
+}
+
+impl<'a> Peeling<'a> {
+    fn new(push: &'a [NeighbourLists<'a>], pull: &[NeighbourLists]) -> Self {
+        let nodes = push[0].rows();
+        let degree = |vertex| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as u32;
+        let left: Vec<AtomicU32> =
+            (0..nodes).into_par_iter().map(|vertex| AtomicU32::new(degree(vertex))).collect();
+        let least = left.par_iter().map(|left| left.load(Relaxed)).min().unwrap_or(0);
+        let part = nodes.div_ceil(OWNERS).max(1);
+        let alive = (0..nodes.div_ceil(part)).into_par_iter().map(|at| {
+            Mutex::new((at * part..nodes.min((at + 1) * part)).map(|at| at as u32).collect())
+        });
+        Peeling {
+            push,
+            left,
+            alive: alive.collect(),
+            wave: RwLock::default(),
+            share: AtomicUsize::new(0),
+            fallen: Mutex::default(),
+            sent: (0..OWNERS).map(|_| Mutex::default()).collect(),
+            core: AtomicU32::new(least),
+            least: AtomicU32::new(0),
         }
-        // Vertices peeled at this level, vertices that remain, and their lowest degree.
-        let mut least = u32::MAX;
+    }
+
+    fn run(&self, leader: &Leader, go_on: GoOn) -> Option<()> {
+        let mut remaining = self.left.len();
+        // Waves of one thread end where others can help.
+        let shared = leader.threads() >= FEWEST_THREADS;
+        let most_alone = if shared { WORK_ALONE as usize / 4 } else { usize::MAX };
+        while remaining > 0 {
+            if !go_on() {
+                return None;
+            }
+            self.least.store(u32::MAX, Relaxed);
+            match shared && leader.gains(remaining as u64, WORK_ALONE) {
+                true => leader.run(SCAN, self.alive.len()),
+                false => (0..self.alive.len()).for_each(|part| self.scan(part)),
+            }
+            let mut wave = self.take_fallen();
+            let (core, fell) = (self.core.load(Relaxed), !wave.is_empty());
+            while !wave.is_empty() {
+                let next = match shared && leader.gains(self.edges_of(&wave), WORK_ALONE) {
+                    true => self.peel_together(&wave, leader),
+                    false => self.peel_alone(&mut wave, most_alone),
+                };
+                remaining -= wave.len();
+                wave = next;
+            }
+            // A vertex whose degree fell may be as low as the next level.
+            self.core.store(if fell { core + 1 } else { self.least.load(Relaxed) }, Relaxed);
+        }
+        Some(())
+    }
+
+    fn take_fallen(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.fallen.lock().unwrap_or_else(|held| held.into_inner()))
+    }
+
+    fn add_fallen(&self, fallen: &[u32]) {
+        if !fallen.is_empty() {
+            let mut all = self.fallen.lock().unwrap_or_else(|held| held.into_inner());
+            all.extend_from_slice(fallen);
+        }
+    }
+
+    /// Drops what was peeled from a part of the vertices, and takes what is at the level.
+    fn scan(&self, part: usize) {
+        let core = self.core.load(Relaxed);
+        let (mut least, mut fallen) = (u32::MAX, Vec::new());
+        let mut alive = self.alive[part].lock().unwrap_or_else(|held| held.into_inner());
         alive.retain(|&vertex| {
-            let left = left[vertex as usize];
+            let left = self.left[vertex as usize].load(Relaxed);
             let stays = left > core;
             match stays {
                 true => least = least.min(left),
-                false if left == core => taken.push(vertex),
+                false if left == core => fallen.push(vertex),
                 // Peeled at an earlier level.
                 false => {}
             }
             stays
         });
-        let fell = !taken.is_empty();
-        let mut at = 0;
-        while let Some(&vertex) = taken.get(at) {
-            for lists in push {
-                lists.prefetch_ahead(&taken, at);
+        if least < u32::MAX {
+            self.least.fetch_min(least, Relaxed);
+        }
+        self.add_fallen(&fallen);
+    }
+
+    /// The edges of a wave, by its first vertices.
+    fn edges_of(&self, wave: &[u32]) -> u64 {
+        let degree = |&vertex: &u32| {
+            self.push.iter().map(|lists| lists.degree(vertex as usize) as u64).sum::<u64>()
+        };
+        let sample = &wave[..wave.len().min(SAMPLE)];
+        let edges: u64 = sample.iter().map(degree).sum();
+        edges * wave.len() as u64 / sample.len().max(1) as u64
+    }
+
+    /// By one thread: what falls is appended, and peeled too, up to what others can help with.
+    fn peel_alone(&self, wave: &mut Vec<u32>, most: usize) -> Vec<u32> {
+        let core = self.core.load(Relaxed);
+        let (mut at, given) = (0, wave.len());
+        while at < given || at < wave.len() && wave.len() - at < most {
+            let vertex = wave[at];
+            for lists in self.push {
+                lists.prefetch_ahead(wave, at);
                 for &far in lists.neighbours(vertex as usize) {
-                    let held = &mut left[far as usize];
-                    if *held > core {
-                        *held -= 1;
-                        if *held == core {
-                            taken.push(far);
-                        }
+                    if self.falls(far, core) {
+                        wave.push(far);
                     }
                 }
             }
             at += 1;
         }
-        taken.clear();
-        // A vertex whose degree fell may be as low as the next level.
-        core = if fell { core + 1 } else { least };
+        wave.split_off(at)
     }
-    Some(left)
+
+    /// Counts an edge; whether its far end falls to the level.
+    #[inline(always)]
+    fn falls(&self, far: u32, core: u32) -> bool {
+        let held = &self.left[far as usize];
+        let left = held.load(Relaxed);
+        if left > core {
+            held.store(left - 1, Relaxed);
+        }
+        left == core + 1
+    }
+
+    /// By all threads. A vertex of the wave has at most as many edges to what remains as the level
+    /// says, if edges are the same both ways: slices of so many vertices bound what is sent.
+    fn peel_together(&self, wave: &[u32], leader: &Leader) -> Vec<u32> {
+        let core = self.core.load(Relaxed) as usize;
+        for slice in wave.chunks((SLICE_EDGES / core.max(1)).max(SAMPLE)) {
+            let share = slice.len().div_ceil(leader.threads() * TASKS).max(1);
+            {
+                let mut wave = self.wave.write().unwrap_or_else(|held| held.into_inner());
+                wave.clear();
+                wave.extend_from_slice(slice);
+            }
+            self.share.store(share, Relaxed);
+            leader.run(SEND, slice.len().div_ceil(share));
+            leader.run(COUNT, OWNERS);
+        }
+        self.take_fallen()
+    }
+
+    /// Sends the far ends of edges to their owners.
+    fn send(&self, task: usize) {
+        let core = self.core.load(Relaxed);
+        let mut sent = vec![Vec::new(); OWNERS];
+        let wave = self.wave.read().unwrap_or_else(|held| held.into_inner());
+        let share = self.share.load(Relaxed);
+        let wave = &wave[task * share..wave.len().min((task + 1) * share)];
+        for (at, &vertex) in wave.iter().enumerate() {
+            for lists in self.push {
+                lists.prefetch_ahead(wave, at);
+                for &far in lists.neighbours(vertex as usize) {
+                    if self.left[far as usize].load(Relaxed) > core {
+                        sent[far as usize >> GROUP_BITS & (OWNERS - 1)].push(far);
+                    }
+                }
+            }
+        }
+        for (sent, to) in sent.into_iter().zip(&self.sent) {
+            if !sent.is_empty() {
+                to.lock().unwrap_or_else(|held| held.into_inner()).push(sent);
+            }
+        }
+    }
+
+    /// Counts what was sent to an owner.
+    fn count(&self, owner: usize) {
+        let core = self.core.load(Relaxed);
+        let sent =
+            std::mem::take(&mut *self.sent[owner].lock().unwrap_or_else(|held| held.into_inner()));
+        let mut fallen = Vec::new();
+        for &far in sent.iter().flatten() {
+            if self.falls(far, core) {
+                fallen.push(far);
+            }
+        }
+        self.add_fallen(&fallen);
+    }
 }

@@ -1,4 +1,4 @@
-//! courses: each beside supersteps, on random graphs, by one thread and by three.
+//! courses: each beside supersteps, on random graphs, by one thread and by several.
 use proptest::prelude::*;
 
 use super::*;
@@ -88,6 +88,7 @@ fn in_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 }
 
 const ALWAYS: GoOn = &|| true;
+const THREADS: [usize; 3] = [1, 2, 8];
 
 fn levels_are_right(graph: &Graph, sources: &[u32], last: u32) {
     let first =
@@ -103,7 +104,7 @@ fn levels_are_right(graph: &Graph, sources: &[u32], last: u32) {
             .min();
         levels[vertex].min(reached.unwrap_or(FAR))
     });
-    for threads in [1, 3] {
+    for threads in THREADS {
         let search = Search { push: &[graph.outgoing()], pull: &[graph.incoming()], sources, last };
         let (found, rounds) = in_threads(threads, || bfs::levels(&search, ALWAYS)).unwrap();
         assert_eq!(found, expected, "{graph:?} from {sources:?}");
@@ -150,7 +151,7 @@ fn sums_of(graph: &Graph, first: &[f32], lengths: &[f32]) -> Vec<f32> {
 
 fn paths_are_right(graph: &Graph, first: &[f32], lengths: &[f32]) {
     let expected = sums_of(graph, first, lengths);
-    for threads in [1, 3] {
+    for threads in THREADS {
         let ways = [Ways { lists: graph.outgoing(), lengths: Lengths::Each(lengths) }];
         let (found, _) =
             in_threads(threads, || delta_stepping::paths(first, &ways, ALWAYS)).unwrap();
@@ -168,6 +169,81 @@ fn paths_of_many_vertices_at_once_and_of_lengths_far_apart() {
     lengths.iter_mut().step_by(3).for_each(|length| *length *= 1e6);
     lengths.iter_mut().step_by(7).for_each(|length| *length = 0.0);
     paths_are_right(&graph, &first, &lengths);
+}
+
+fn cores_of(graph: &Graph, threads: usize) -> Vec<u32> {
+    in_threads(threads, || k_core::cores(&[graph.outgoing()], &[graph.incoming()], ALWAYS)).unwrap()
+}
+
+#[test]
+fn cores_of_waves_that_are_large_enough_for_all_threads() {
+    // Vertices of the random part fall together; those of the star fall at once, all to one hub.
+    let mut edges = random(20_000, 600_000, 11).edges;
+    edges.extend((0..50_000u32).map(|leaf| (7, 20_000 + leaf)));
+    let graph = Graph::of(70_001, edges).symmetric();
+    let expected = cores_of(&graph, 1);
+    assert_eq!(expected[20_000..70_000], [1; 50_000]);
+    assert_eq!(expected[70_000], 0);
+    for threads in [2, 8] {
+        assert!(cores_of(&graph, threads) == expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn degenerate_graphs() {
+    let graphs = [
+        Graph::of(0, vec![]),
+        Graph::of(1, vec![]),
+        Graph::of(65, vec![]),
+        Graph::of(1, vec![(0, 0), (0, 0)]),
+        Graph::of(3, vec![(0, 1), (0, 1), (1, 0), (1, 0), (2, 2)]),
+        Graph::of(5_000, (1..5_000).map(|leaf| (0, leaf)).collect()).symmetric(),
+    ];
+    for graph in &graphs {
+        let cores = cores_of(graph, 1);
+        let first: Vec<f32> =
+            (0..graph.nodes).map(|node| if node == 0 { 0.0 } else { f32::INFINITY }).collect();
+        let sources: Vec<u32> = (0..graph.nodes.min(1) as u32).collect();
+        for threads in THREADS {
+            assert_eq!(cores_of(graph, threads), cores);
+        }
+        levels_are_right(graph, &sources, FAR);
+        levels_are_right(graph, &[], FAR);
+        paths_are_right(graph, &first, &vec![1.5; graph.edges.len()]);
+    }
+    assert_eq!(cores_of(&graphs[3], 1), [2]);
+    assert_eq!(cores_of(&graphs[4], 1), [2, 2, 1]);
+}
+
+#[test]
+fn a_team_runs_each_task_once_and_a_panic_of_one_reaches_the_leader() {
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    for threads in THREADS {
+        in_threads(threads, || {
+            let ran: Vec<AtomicU32> = (0..100).map(|_| AtomicU32::new(0)).collect();
+            let task = |kind: u32, task: usize| {
+                ran[task].fetch_add(kind, Relaxed);
+            };
+            let sum = thread_team::lead(&task, |leader| {
+                (0..1_000).for_each(|round| leader.run(1, round % 100));
+                leader.run(7, 100);
+                leader.threads()
+            });
+            assert_eq!(sum, threads);
+            // A task runs in every round that has more tasks than its number.
+            for (task, ran) in ran.iter().enumerate() {
+                assert_eq!(ran.load(Relaxed) as usize, 10 * (99 - task) + 7);
+            }
+        });
+        let failed = std::panic::catch_unwind(|| {
+            in_threads(threads, || {
+                thread_team::lead(&|_, task| assert!(task != 5, "task 5"), |leader| {
+                    leader.run(0, 20);
+                });
+            });
+        });
+        assert!(failed.is_err());
+    }
 }
 
 #[test]
@@ -233,7 +309,7 @@ proptest! {
             both.fold(labels[vertex], |least, &far| least.min(labels[far as usize]))
         });
         let symmetric = graph.symmetric();
-        for threads in [1, 3] {
+        for threads in THREADS {
             in_threads(threads, || {
                 assert_eq!(components::parts(&[graph.incoming(), graph.outgoing()], ALWAYS).unwrap(), expected);
                 let found = components::parts(&[symmetric.incoming()], ALWAYS).unwrap();
@@ -257,7 +333,9 @@ proptest! {
                 read.sort_unstable_by(|one, other| other.cmp(one));
                 read.iter().enumerate().take_while(|(at, core)| **core > *at as u32).count() as u32
             });
-            assert_eq!(k_core::cores(&[graph.outgoing()], &[graph.incoming()], ALWAYS).unwrap(), expected);
+            for threads in THREADS {
+                assert_eq!(cores_of(&graph, threads), expected);
+            }
         }
     }
 }
