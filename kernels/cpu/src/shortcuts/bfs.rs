@@ -5,28 +5,40 @@
 //! bytes     pushing reads the out-edges of the frontier; pulling reads, for each unreached vertex,
 //!           edges until one comes from the frontier: fewer where the frontier has a large part of
 //!           all edges
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{
+    Mutex, RwLock,
+    atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
 
 use rayon::prelude::*;
 
-use super::{GoOn, NeighbourLists};
+use super::{
+    GoOn, NeighbourLists,
+    thread_team::{self, Leader},
+};
 
 /// Not reached.
 pub const FAR: u32 = u32::MAX;
 
-/// Frontiers with fewer edges are pushed by one thread, and as many edges pulled: waking others
-/// takes longer.
-const EDGES_ALONE: u64 = 1 << 17;
+/// Steps over fewer edges are taken by one thread.
+const EDGES_ALONE: u64 = 1 << 11;
 /// Frontiers with fewer edges are never pulled.
 const EDGES_PULLED: u64 = 1 << 12;
 /// Cost of a pulled edge relative to a pushed one: the end of a row is a mispredicted branch.
 const PULL_COST: u64 = 4;
-/// Vertices of a frontier per push task.
-const TASK_VERTICES: usize = 1024;
+/// Vertices of a frontier per push task, at least; and such tasks per thread.
+const TASK_VERTICES: usize = 32;
+const TASKS: usize = 4;
 /// Edges that pulling tests per branch.
 const AT_ONCE: usize = 4;
 /// Words of 64 vertices per pull task.
 const TASK_WORDS: usize = 32;
+
+/// Kinds of rounds.
+const PUSH: u32 = 0;
+const PULL: u32 = 1;
+const LIST: u32 = 2;
+const MARK: u32 = 3;
 
 /// The graph of a search: `push` leads from a vertex to its readers, `pull` to the vertices it
 /// reads.
@@ -44,32 +56,15 @@ pub struct Search<'a> {
 
 /// The level of every vertex and the number of levels; none if it was stopped.
 pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
-    let nodes = search.push[0].rows();
-    let walk = BfsWalk::new(search, nodes);
-    let mut left = Left {
-        vertices: nodes as u64,
-        edges: search.push.iter().map(|lists| lists.neighbours.len() as u64).sum(),
+    let walk = BfsWalk::new(search, search.push[0].rows());
+    let round = |kind: u32, task: usize| match kind {
+        PUSH => walk.push(task),
+        PULL => walk.pull(task),
+        LIST => walk.list_bits(task),
+        _ => walk.mark(task),
     };
-    let (mut frontier, mut level) = (Frontier::List(search.sources.to_vec()), 0);
-    loop {
-        if frontier.is_empty() || level == search.last {
-            // The superstep that finds nothing counts too.
-            return Some((walk.levels(), (level + u32::from(!frontier.is_empty())).max(1)));
-        }
-        if !go_on() {
-            return None;
-        }
-        level += 1;
-        let edges = walk.edges_of(&frontier);
-        left.take(&frontier, edges);
-        let alone = left.pulled(edges) <= EDGES_ALONE;
-        frontier = match (frontier, left.pulls(edges)) {
-            (Frontier::List(list), true) => walk.pull(&walk.bits(&list), level, alone),
-            (Frontier::Bits(bits, _), true) => walk.pull(&bits, level, alone),
-            (Frontier::List(list), false) => walk.push(&list, edges, level),
-            (Frontier::Bits(bits, _), false) => walk.push(&listed(&bits), edges, level),
-        };
-    }
+    let levels = thread_team::lead(&round, |leader| walk.run(leader, go_on))?;
+    Some((walk.level.into_iter().map(AtomicU32::into_inner).collect(), levels))
 }
 
 /// What is not reached yet.
@@ -79,8 +74,8 @@ struct Left {
 }
 
 impl Left {
-    fn take(&mut self, frontier: &Frontier, edges: u64) {
-        self.vertices = self.vertices.saturating_sub(frontier.len() as u64);
+    fn take(&mut self, vertices: usize, edges: u64) {
+        self.vertices = self.vertices.saturating_sub(vertices as u64);
         self.edges = self.edges.saturating_sub(edges);
     }
 
@@ -97,25 +92,13 @@ impl Left {
     }
 }
 
-/// Vertices reached by the last step.
-enum Frontier {
-    /// Each at least once.
-    List(Vec<u32>),
-    /// A bit per vertex, and how many are set.
-    Bits(Vec<u64>, usize),
-}
-
-impl Frontier {
-    fn len(&self) -> usize {
-        match self {
-            Frontier::List(list) => list.len(),
-            Frontier::Bits(_, count) => *count,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+/// The vertices that the last step reached, in one of two forms.
+struct Frontier {
+    /// Each at least once; else a bit per vertex.
+    is_list: bool,
+    vertices: usize,
+    /// Edges that leave them.
+    edges: u64,
 }
 
 struct BfsWalk<'a> {
@@ -124,69 +107,161 @@ struct BfsWalk<'a> {
     /// A bit per reached vertex. Threads may overwrite each other's bits: `level` is authoritative,
     /// and a missing bit only costs a look at it.
     reached: Vec<AtomicU64>,
+    /// The level that is being found.
+    now: AtomicU32,
+    /// The frontier as a list, and how many vertices of it a task takes.
+    list: RwLock<Vec<u32>>,
+    share: AtomicUsize,
+    /// What the step reaches: as a list, and how many edges leave it.
+    found: Mutex<Vec<u32>>,
+    found_vertices: AtomicUsize,
+    found_edges: AtomicU64,
+    /// Frontiers as bits: that of even levels, and that of odd ones.
+    bits: [Vec<AtomicU64>; 2],
 }
 
 impl<'a> BfsWalk<'a> {
     fn new(search: &'a Search<'a>, nodes: usize) -> Self {
-        let mut reached = vec![0u64; nodes.div_ceil(64)];
+        let zeroes = || -> Vec<AtomicU64> {
+            vec![0u64; nodes.div_ceil(64)].into_iter().map(AtomicU64::new).collect()
+        };
+        let reached = zeroes();
         // Bits beyond the last vertex count as reached.
-        if let (Some(last), true) = (reached.last_mut(), !nodes.is_multiple_of(64)) {
-            *last = !0 << (nodes % 64);
+        if let (Some(last), true) = (reached.last(), !nodes.is_multiple_of(64)) {
+            last.store(!0 << (nodes % 64), Relaxed);
         }
-        let mut level = vec![FAR; nodes];
+        let level: Vec<AtomicU32> =
+            (0..nodes).into_par_iter().map(|_| AtomicU32::new(FAR)).collect();
         for &source in search.sources {
-            reached[source as usize / 64] |= 1 << (source % 64);
-            level[source as usize] = 0;
+            let word = &reached[source as usize / 64];
+            word.store(word.load(Relaxed) | 1 << (source % 64), Relaxed);
+            level[source as usize].store(0, Relaxed);
         }
         BfsWalk {
             search,
-            level: level.into_iter().map(AtomicU32::new).collect(),
-            reached: reached.into_iter().map(AtomicU64::new).collect(),
+            level,
+            reached,
+            now: AtomicU32::new(0),
+            list: RwLock::new(search.sources.to_vec()),
+            share: AtomicUsize::new(0),
+            found: Mutex::default(),
+            found_vertices: AtomicUsize::new(0),
+            found_edges: AtomicU64::new(0),
+            bits: [zeroes(), zeroes()],
         }
     }
 
-    fn levels(self) -> Vec<u32> {
-        self.level.into_iter().map(AtomicU32::into_inner).collect()
-    }
-
-    fn edges_of(&self, frontier: &Frontier) -> u64 {
-        let degree = |vertex: u32| {
-            self.search.push.iter().map(|lists| lists.degree(vertex as usize) as u64).sum::<u64>()
+    /// Step after step; the number of levels.
+    fn run(&self, leader: &Leader, go_on: GoOn) -> Option<u32> {
+        let mut left = Left {
+            vertices: self.level.len() as u64,
+            edges: self.search.push.iter().map(|lists| lists.neighbours.len() as u64).sum(),
         };
-        match frontier {
-            Frontier::List(list) => list.iter().map(|&vertex| degree(vertex)).sum(),
-            Frontier::Bits(bits, _) => {
-                let mut edges = 0;
-                for_each_bit(bits, |vertex| edges += degree(vertex));
-                edges
+        let mut frontier = self.frontier_of(self.search.sources);
+        loop {
+            let level = self.now.load(Relaxed);
+            if frontier.vertices == 0 || level == self.search.last {
+                // The superstep that finds nothing counts too.
+                return Some((level + u32::from(frontier.vertices > 0)).max(1));
             }
+            if !go_on() {
+                return None;
+            }
+            self.now.store(level + 1, Relaxed);
+            left.take(frontier.vertices, frontier.edges);
+            frontier = match left.pulls(frontier.edges) {
+                true => {
+                    let edges = left.pulled(frontier.edges);
+                    self.step_by_pulling(&frontier, leader, leader.gains(edges, EDGES_ALONE))
+                }
+                false => self.step_by_pushing(&frontier, leader),
+            };
         }
     }
 
-    fn bits(&self, list: &[u32]) -> Vec<u64> {
-        let mut bits = vec![0; self.reached.len()];
-        list.iter().for_each(|&vertex| bits[vertex as usize / 64] |= 1 << (vertex % 64));
-        bits
+    fn degree(&self, vertex: u32) -> u64 {
+        self.search.push.iter().map(|lists| lists.degree(vertex as usize) as u64).sum()
+    }
+
+    fn frontier_of(&self, list: &[u32]) -> Frontier {
+        let edges = list.iter().map(|&vertex| self.degree(vertex)).sum();
+        Frontier { is_list: true, vertices: list.len(), edges }
+    }
+
+    /// A round over the list.
+    fn run_over_list(&self, kind: u32, vertices: usize, leader: &Leader) {
+        let share = vertices.div_ceil(leader.threads() * TASKS).max(TASK_VERTICES);
+        self.share.store(share, Relaxed);
+        leader.run(kind, vertices.div_ceil(share));
+    }
+
+    /// A round over the bits, by one thread or all.
+    fn run_over_bits(&self, kind: u32, leader: &Leader, gains: bool) {
+        let tasks = self.reached.len().div_ceil(TASK_WORDS);
+        match (gains, kind) {
+            (true, _) => leader.run(kind, tasks),
+            (false, PULL) => (0..tasks).for_each(|task| self.pull(task)),
+            (false, _) => (0..tasks).for_each(|task| self.list_bits(task)),
+        }
+    }
+
+    /// Takes what the round found as a list.
+    fn take_list(&self) -> usize {
+        let mut list = self.list.write().unwrap_or_else(|held| held.into_inner());
+        let mut found = self.found.lock().unwrap_or_else(|held| held.into_inner());
+        std::mem::swap(&mut *list, &mut *found);
+        found.clear();
+        list.len()
+    }
+
+    fn add_found(&self, found: &[u32]) {
+        let mut all = self.found.lock().unwrap_or_else(|held| held.into_inner());
+        all.extend_from_slice(found);
     }
 
     /// Expands the frontier along its out-edges.
-    fn push(&self, list: &[u32], edges: u64, level: u32) -> Frontier {
-        if edges <= EDGES_ALONE {
-            return Frontier::List(self.push_alone(list, edges, level));
+    fn step_by_pushing(&self, frontier: &Frontier, leader: &Leader) -> Frontier {
+        if !frontier.is_list {
+            self.run_over_bits(LIST, leader, leader.gains(frontier.vertices as u64, EDGES_ALONE));
+            self.take_list();
         }
-        let parts: Vec<Vec<u32>> = list
-            .par_chunks(TASK_VERTICES)
-            .fold(Vec::new, |mut next, part| {
-                self.push_from(part, level, &mut next);
-                next
-            })
-            .collect();
-        Frontier::List(parts.concat())
+        if !leader.gains(frontier.edges, EDGES_ALONE) {
+            let mut list = self.list.write().unwrap_or_else(|held| held.into_inner());
+            *list = self.push_alone(&list, frontier.edges);
+            return self.frontier_of(&list);
+        }
+        self.found_edges.store(0, Relaxed);
+        let listed = self.list.read().unwrap_or_else(|held| held.into_inner()).len();
+        self.run_over_list(PUSH, listed, leader);
+        let vertices = self.take_list();
+        Frontier { is_list: true, vertices, edges: self.found_edges.load(Relaxed) }
+    }
+
+    /// Searches the frontier from each unreached vertex.
+    fn step_by_pulling(&self, frontier: &Frontier, leader: &Leader, gains: bool) -> Frontier {
+        if frontier.is_list {
+            self.bits[self.parity() ^ 1].iter().for_each(|word| word.store(0, Relaxed));
+            self.run_over_list(MARK, frontier.vertices, leader);
+        }
+        self.found_vertices.store(0, Relaxed);
+        self.found_edges.store(0, Relaxed);
+        self.run_over_bits(PULL, leader, gains);
+        Frontier {
+            is_list: false,
+            vertices: self.found_vertices.load(Relaxed),
+            edges: self.found_edges.load(Relaxed),
+        }
+    }
+
+    /// Which of `bits` this step writes.
+    fn parity(&self) -> usize {
+        self.now.load(Relaxed) as usize & 1
     }
 
     /// `push` by one thread, branch-free: each vertex is appended, and the count advances only if
     /// it is new.
-    fn push_alone(&self, list: &[u32], edges: u64, level: u32) -> Vec<u32> {
+    fn push_alone(&self, list: &[u32], edges: u64) -> Vec<u32> {
+        let level = self.now.load(Relaxed);
         let mut next = vec![0; (edges as usize).min(self.level.len()) + 1];
         let mut count = 0;
         for (at, &vertex) in list.iter().enumerate() {
@@ -213,90 +288,107 @@ impl<'a> BfsWalk<'a> {
         next
     }
 
-    fn push_from(&self, list: &[u32], level: u32, next: &mut Vec<u32>) {
+    /// Expands a part of the list.
+    fn push(&self, task: usize) {
+        let level = self.now.load(Relaxed);
+        let (mut next, mut edges) = (Vec::new(), 0);
+        let list = self.list.read().unwrap_or_else(|held| held.into_inner());
+        let list = part_of(&list, self.share.load(Relaxed), task);
         for (at, &vertex) in list.iter().enumerate() {
             for lists in self.search.push {
                 lists.prefetch_ahead(list, at);
                 for &far in lists.neighbours(vertex as usize) {
-                    self.reach(far, level, next);
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn reach(&self, vertex: u32, level: u32, next: &mut Vec<u32>) {
-        let (word, bit) = (&self.reached[vertex as usize / 64], 1 << (vertex % 64));
-        let bits = word.load(Relaxed);
-        if bits & bit == 0 {
-            word.store(bits | bit, Relaxed);
-            let known = &self.level[vertex as usize];
-            if known.load(Relaxed) == FAR {
-                known.store(level, Relaxed);
-                next.push(vertex);
-            }
-        }
-    }
-
-    /// Searches the frontier from each unreached vertex.
-    fn pull(&self, frontier: &[u64], level: u32, alone: bool) -> Frontier {
-        let mut next = vec![0u64; frontier.len()];
-        let work = |(task, next): (usize, &mut [u64])| {
-            let mut count = 0;
-            for (at, next) in next.iter_mut().enumerate() {
-                let word = task * TASK_WORDS + at;
-                let reached = self.reached[word].load(Relaxed);
-                let (mut left, mut known) = (!reached, reached);
-                while left != 0 {
-                    let bit = left.trailing_zeros();
-                    left &= left - 1;
-                    let vertex = word * 64 + bit as usize;
-                    // A few at a time: a branch per edge would be mispredicted at every row end.
-                    let is_next = |some: &[u32]| {
-                        some.iter().fold(0, |found, &far| {
-                            found | frontier[far as usize / 64] >> (far % 64)
-                        }) & 1
-                            == 1
-                    };
-                    if self.level[vertex].load(Relaxed) != FAR {
-                        known |= 1 << bit;
-                    } else if self
-                        .search
-                        .pull
-                        .iter()
-                        .any(|lists| lists.neighbours(vertex).chunks(AT_ONCE).any(is_next))
-                    {
-                        *next |= 1 << bit;
-                        self.level[vertex].store(level, Relaxed);
+                    if self.reach(far, level) {
+                        next.push(far);
+                        edges += self.degree(far);
                     }
                 }
-                if known | *next != reached {
-                    self.reached[word].store(known | *next, Relaxed);
-                    count += next.count_ones() as usize;
-                }
             }
-            count
-        };
-        let count = match alone {
-            true => next.chunks_mut(TASK_WORDS).enumerate().map(work).sum(),
-            false => next.par_chunks_mut(TASK_WORDS).enumerate().map(work).sum(),
-        };
-        Frontier::Bits(next, count)
+        }
+        self.add_found(&next);
+        self.found_edges.fetch_add(edges, Relaxed);
     }
-}
 
-fn for_each_bit(bits: &[u64], mut work: impl FnMut(u32)) {
-    for (word, &bits) in bits.iter().enumerate() {
-        let mut left = bits;
-        while left != 0 {
-            work(word as u32 * 64 + left.trailing_zeros());
-            left &= left - 1;
+    /// Whether a vertex is new. Two threads may both find that it is: then it is expanded twice.
+    #[inline(always)]
+    fn reach(&self, vertex: u32, level: u32) -> bool {
+        let (word, bit) = (&self.reached[vertex as usize / 64], 1 << (vertex % 64));
+        let bits = word.load(Relaxed);
+        if bits & bit != 0 {
+            return false;
+        }
+        word.store(bits | bit, Relaxed);
+        let known = &self.level[vertex as usize];
+        let is_new = known.load(Relaxed) == FAR;
+        if is_new {
+            known.store(level, Relaxed);
+        }
+        is_new
+    }
+
+    /// Sets the bits of a part of the list.
+    fn mark(&self, task: usize) {
+        let bits = &self.bits[self.parity() ^ 1];
+        let list = self.list.read().unwrap_or_else(|held| held.into_inner());
+        for &vertex in part_of(&list, self.share.load(Relaxed), task) {
+            bits[vertex as usize / 64].fetch_or(1 << (vertex % 64), Relaxed);
         }
     }
+
+    /// Lists the set bits of a part of the words.
+    fn list_bits(&self, task: usize) {
+        let mut list = Vec::new();
+        let bits = &self.bits[self.parity() ^ 1];
+        for word in task * TASK_WORDS..bits.len().min((task + 1) * TASK_WORDS) {
+            let mut left = bits[word].load(Relaxed);
+            while left != 0 {
+                list.push(word as u32 * 64 + left.trailing_zeros());
+                left &= left - 1;
+            }
+        }
+        self.add_found(&list);
+    }
+
+    /// Searches the frontier from each unreached vertex of a part of the words.
+    fn pull(&self, task: usize) {
+        let (level, parity) = (self.now.load(Relaxed), self.parity());
+        let (frontier, next) = (&self.bits[parity ^ 1], &self.bits[parity]);
+        let (mut vertices, mut edges) = (0, 0);
+        // A few at a time: a branch per edge would be mispredicted at every row end.
+        let is_next = |some: &[u32]| {
+            let found = some.iter().fold(0, |found, &far| {
+                found | frontier[far as usize / 64].load(Relaxed) >> (far % 64)
+            });
+            found & 1 == 1
+        };
+        for word in task * TASK_WORDS..next.len().min((task + 1) * TASK_WORDS) {
+            let reached = self.reached[word].load(Relaxed);
+            let (mut left, mut known, mut found) = (!reached, reached, 0);
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let vertex = word * 64 + bit as usize;
+                let mut pull = self.search.pull.iter();
+                if self.level[vertex].load(Relaxed) != FAR {
+                    known |= 1 << bit;
+                } else if pull.any(|lists| lists.neighbours(vertex).chunks(AT_ONCE).any(is_next)) {
+                    found |= 1 << bit;
+                    self.level[vertex].store(level, Relaxed);
+                    edges += self.degree(vertex as u32);
+                }
+            }
+            next[word].store(found, Relaxed);
+            if known | found != reached {
+                self.reached[word].store(known | found, Relaxed);
+                vertices += found.count_ones() as usize;
+            }
+        }
+        self.found_vertices.fetch_add(vertices, Relaxed);
+        self.found_edges.fetch_add(edges, Relaxed);
+    }
 }
 
-fn listed(bits: &[u64]) -> Vec<u32> {
-    let mut list = Vec::new();
-    for_each_bit(bits, |vertex| list.push(vertex));
-    list
+/// The vertices of a task.
+fn part_of(list: &[u32], share: usize, task: usize) -> &[u32] {
+    &list[list.len().min(task * share)..list.len().min((task + 1) * share)]
 }

@@ -7,11 +7,20 @@
 //! asks      lengths and initial values that are neither negative nor NaN
 //! bytes     an edge is read each time the distance of its source falls; buckets as wide as a few
 //!           edges make that rare
-use std::sync::atomic::Ordering::Relaxed;
+//!
+//! Each thread sorts what it lowers into buckets of its own, and goes on with what falls into the
+//! bucket that is being emptied while it is short (bucket fusion, Zhang et al. 2020).
+use std::sync::{
+    Mutex, MutexGuard, RwLock,
+    atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
 
 use rayon::prelude::*;
 
-use super::{GoOn, NeighbourLists};
+use super::{
+    GoOn, NeighbourLists,
+    thread_team::{self, Leader},
+};
 use crate::Real;
 
 /// Width of a bucket in mean edge lengths, for mean degree 1; narrower for higher degrees.
@@ -19,11 +28,13 @@ const WIDTH: f64 = 8.0;
 /// Separate buckets; vertices beyond wait in one list.
 const BUCKETS: usize = 512;
 /// Rounds with fewer vertices run on one thread.
-const VERTICES_ALONE: usize = 512;
-/// Vertices per task.
-const TASK_VERTICES: usize = 128;
+const VERTICES_ALONE: usize = 256;
+/// Vertices that a thread takes at once.
+const VERTICES_AT_ONCE: usize = 64;
+/// A thread goes on with its own part of a bucket while it has fewer vertices.
+const FUSED: usize = 1000;
 /// Up to this many vertices beyond the buckets are kept without compaction.
-const TIDY_LEAST: usize = 1 << 20;
+const TIDY_LEAST: usize = 1 << 16;
 
 /// Lengths of the edges of some lists.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +109,9 @@ pub struct Ways<'a, T> {
 
 /// Whether these initial values are valid.
 pub fn may_begin<T: Lowered>(first: &[T]) -> bool {
-    first.iter().all(|value| *value >= T::ZERO && value.widened().is_sign_positive())
+    first.par_chunks(1 << 16).all(|first| {
+        first.iter().all(|value| *value >= T::ZERO && value.widened().is_sign_positive())
+    })
 }
 
 /// Whether these lengths are valid.
@@ -113,33 +126,25 @@ pub fn may_be<T: Lowered>(lengths: Lengths<T>) -> bool {
 
 /// The distances relaxed from the initial values, and the number of rounds; none if it was stopped.
 pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<(Vec<T>, u64)> {
-    let per_length = 1.0 / width(ways);
-    let sums: Vec<T::Cell> = values.iter().map(|value| value.cell()).collect();
-    let done: Vec<T::Cell> = values.iter().map(|_| T::LARGEST.cell()).collect();
-    let walk = BucketWalk { sums: &sums, done: &done, ways, per_length };
-    let mut buckets = Buckets::new();
-    for (vertex, value) in values.iter().enumerate() {
-        if *value < T::LARGEST {
-            buckets.insert(walk.bucket(*value), vertex as u32);
-        }
+    let sums: Vec<T::Cell> = values.par_iter().map(|value| value.cell()).collect();
+    let walk = BucketWalk {
+        sums: &sums,
+        done: values.par_iter().map(|_| T::LARGEST.cell()).collect(),
+        ways,
+        per_length: 1.0 / width(ways),
+        list: RwLock::default(),
+        taken: AtomicUsize::new(0),
+        number: AtomicU64::new(0),
+        buckets: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+    };
+    let begun = values.par_iter().enumerate().filter(|(_, value)| **value < T::LARGEST);
+    let begun: Vec<u32> = begun.map(|(vertex, _)| vertex as u32).collect();
+    for vertex in begun {
+        walk.lock(0).insert(walk.bucket(values[vertex as usize]), vertex);
     }
-    let mut rounds = 0;
-    while let Some((number, mut list)) = buckets.take() {
-        // A bucket is finished when nothing falls into it any more.
-        while !list.is_empty() {
-            if !go_on() {
-                return None;
-            }
-            rounds += 1;
-            list = if list.len() < VERTICES_ALONE {
-                walk.alone(number, list, &mut buckets)
-            } else {
-                walk.together(number, &list, &mut buckets)
-            };
-        }
-        buckets.tidy(|vertex| walk.bucket(T::read(&sums[vertex as usize])));
-    }
-    Some((sums.iter().map(T::read).collect(), rounds))
+    let round = |_, task: usize| walk.relax(task);
+    let rounds = thread_team::lead(&round, |leader| walk.run(leader, go_on))?;
+    Some((sums.par_iter().map(T::read).collect(), rounds))
 }
 
 /// The width of a bucket.
@@ -172,13 +177,76 @@ struct BucketWalk<'a, T: Lowered> {
     sums: &'a [T::Cell],
     /// The distance at which a vertex was last expanded: a vertex may be in a bucket twice, and is
     /// expanded once.
-    done: &'a [T::Cell],
+    done: Vec<T::Cell>,
     ways: &'a [Ways<'a, T>],
     /// Buckets per unit length.
     per_length: f64,
+    /// Vertices of the round, and how many are taken.
+    list: RwLock<Vec<u32>>,
+    taken: AtomicUsize,
+    /// The bucket that is being emptied.
+    number: AtomicU64,
+    /// Those of each thread; all have one window.
+    buckets: Vec<Mutex<Buckets>>,
 }
 
 impl<T: Lowered> BucketWalk<'_, T> {
+    fn lock(&self, thread: usize) -> MutexGuard<'_, Buckets> {
+        self.buckets[thread].lock().unwrap_or_else(|held| held.into_inner())
+    }
+
+    /// Bucket after bucket; the number of rounds.
+    fn run(&self, leader: &Leader, go_on: GoOn) -> Option<u64> {
+        let (mut rounds, mut list) = (0, Vec::new());
+        while self.next_list(&mut list) {
+            if !go_on() {
+                return None;
+            }
+            rounds += 1;
+            if leader.gains(list.len() as u64, VERTICES_ALONE as u64) {
+                let mut round = self.list.write().unwrap_or_else(|held| held.into_inner());
+                std::mem::swap(&mut *round, &mut list);
+                drop(round);
+                self.taken.store(0, Relaxed);
+                leader.run(0, self.buckets.len());
+            } else {
+                let most = if leader.threads() > 1 { VERTICES_ALONE * 4 } else { usize::MAX };
+                self.relax_alone(&mut list, most);
+            }
+        }
+        Some(rounds)
+    }
+
+    /// Takes the first bucket that is not empty of all threads: it is finished when nothing falls
+    /// into it any more.
+    fn next_list(&self, list: &mut Vec<u32>) -> bool {
+        list.clear();
+        let mut all: Vec<_> = (0..self.buckets.len()).map(|thread| self.lock(thread)).collect();
+        for own in &mut all {
+            own.tidy(|vertex| self.bucket(T::read(&self.sums[vertex as usize])));
+        }
+        let Some(first) = all.first().map(|buckets| buckets.first) else { return false };
+        let from = self.number.load(Relaxed).saturating_sub(first) as usize;
+        let found = (from..BUCKETS).find(|&at| all.iter().any(|own| !own.near[at].is_empty()));
+        let number = match found {
+            Some(at) => first + at as u64,
+            None => {
+                let far = all.iter().flat_map(|own| own.far.iter().map(|(number, _)| *number));
+                let Some(number) = far.min() else { return false };
+                for own in &mut all {
+                    own.move_window(number);
+                }
+                number
+            }
+        };
+        self.number.store(number, Relaxed);
+        for own in &mut all {
+            let first = own.first;
+            list.append(&mut own.near[(number - first) as usize]);
+        }
+        true
+    }
+
     #[inline(always)]
     fn bucket(&self, value: T) -> u64 {
         // Infinity goes to the last bucket.
@@ -220,45 +288,55 @@ impl<T: Lowered> BucketWalk<'_, T> {
         }
     }
 
-    /// One thread; vertices that fall into the same bucket are appended to the list itself.
-    fn alone(&self, number: u64, mut list: Vec<u32>, buckets: &mut Buckets) -> Vec<u32> {
-        let mut at = 0;
-        while at < list.len() {
+    /// One thread; vertices that fall into the same bucket are appended to the list itself, up to
+    /// what others can help with.
+    fn relax_alone(&self, list: &mut Vec<u32>, most: usize) {
+        let number = self.number.load(Relaxed);
+        let mut own = self.lock(0);
+        let (mut at, given) = (0, list.len());
+        while at < given || at < list.len() && list.len() - at < most {
             let vertex = list[at];
-            self.ways.iter().for_each(|way| way.lists.prefetch_ahead(&list, at));
+            self.ways.iter().for_each(|way| way.lists.prefetch_ahead(list, at));
             at += 1;
             self.go(vertex, number, T::lower_alone, |far, value| {
                 let bucket = self.bucket(value);
-                if bucket == number { list.push(far) } else { buckets.insert(bucket, far) }
+                if bucket == number { list.push(far) } else { own.insert(bucket, far) }
             });
-            if list.len() - at >= VERTICES_ALONE {
-                return list.split_off(at);
-            }
         }
-        Vec::new()
+        for &vertex in &list[at..] {
+            own.insert(number, vertex);
+        }
     }
 
-    /// All threads; returns the vertices that fell into the same bucket.
-    fn together(&self, number: u64, list: &[u32], buckets: &mut Buckets) -> Vec<u32> {
-        let parts: Vec<Vec<(u64, u32)>> = list
-            .par_chunks(TASK_VERTICES)
-            .fold(Vec::new, |mut fallen, part| {
-                for (at, &vertex) in part.iter().enumerate() {
-                    self.ways.iter().for_each(|way| way.lists.prefetch_ahead(part, at));
-                    self.go(vertex, number, T::lower, |far, value| {
-                        fallen.push((self.bucket(value), far))
-                    });
-                }
-                fallen
-            })
-            .collect();
-        let mut same = Vec::new();
-        for (bucket, vertex) in parts.into_iter().flatten() {
-            // The same bucket or, if another thread was first, an earlier one, which is not
-            // revisited.
-            if bucket <= number { same.push(vertex) } else { buckets.insert(bucket, vertex) }
+    /// A thread's part of a round: vertices of the list as long as there are any, then those that
+    /// it made fall into the bucket itself.
+    fn relax(&self, thread: usize) {
+        let number = self.number.load(Relaxed);
+        let list = self.list.read().unwrap_or_else(|held| held.into_inner());
+        let mut own = self.lock(thread);
+        loop {
+            let at = self.taken.fetch_add(VERTICES_AT_ONCE, Relaxed).min(list.len());
+            let part = &list[at..list.len().min(at + VERTICES_AT_ONCE)];
+            if part.is_empty() {
+                break;
+            }
+            self.relax_part(part, number, &mut own);
         }
-        same
+        let at = (number - own.first) as usize;
+        while (1..FUSED).contains(&own.near[at].len()) {
+            let part = std::mem::take(&mut own.near[at]);
+            self.relax_part(&part, number, &mut own);
+        }
+    }
+
+    fn relax_part(&self, part: &[u32], number: u64, own: &mut Buckets) {
+        for (at, &vertex) in part.iter().enumerate() {
+            self.ways.iter().for_each(|way| way.lists.prefetch_ahead(part, at));
+            self.go(vertex, number, T::lower, |far, value| {
+                // In an earlier bucket only if another thread was first, which goes on with it.
+                own.insert(self.bucket(value).max(number), far)
+            });
+        }
     }
 }
 
@@ -266,24 +344,19 @@ impl<T: Lowered> BucketWalk<'_, T> {
 struct Buckets {
     /// Number of the first bucket of `near`.
     first: u64,
-    at: usize,
     near: Vec<Vec<u32>>,
     far: Vec<(u64, u32)>,
     /// At this many far vertices, outdated ones are removed.
     tidy_at: usize,
 }
 
-impl Buckets {
-    fn new() -> Self {
-        Buckets {
-            first: 0,
-            at: 0,
-            near: vec![Vec::new(); BUCKETS],
-            far: Vec::new(),
-            tidy_at: TIDY_LEAST,
-        }
+impl Default for Buckets {
+    fn default() -> Self {
+        Buckets { first: 0, near: vec![Vec::new(); BUCKETS], far: Vec::new(), tidy_at: TIDY_LEAST }
     }
+}
 
+impl Buckets {
     #[inline(always)]
     fn insert(&mut self, number: u64, vertex: u32) {
         match self.near.get_mut(number.saturating_sub(self.first) as usize) {
@@ -292,21 +365,11 @@ impl Buckets {
         }
     }
 
-    /// The first bucket that is not empty.
-    fn take(&mut self) -> Option<(u64, Vec<u32>)> {
-        loop {
-            if let Some(found) = self.near[self.at..].iter().position(|bucket| !bucket.is_empty()) {
-                self.at += found;
-                return Some((
-                    self.first + self.at as u64,
-                    std::mem::take(&mut self.near[self.at]),
-                ));
-            }
-            let first = self.far.iter().map(|(number, _)| *number).min()?;
-            (self.first, self.at) = (first, 0);
-            for (number, vertex) in std::mem::take(&mut self.far) {
-                self.insert(number, vertex);
-            }
+    /// Has `near` begin at another bucket, when it is empty.
+    fn move_window(&mut self, first: u64) {
+        self.first = first;
+        for (number, vertex) in std::mem::take(&mut self.far) {
+            self.insert(number, vertex);
         }
     }
 

@@ -5,7 +5,7 @@
 //!           conditions on the values were checked
 //! never     runs where the number of supersteps is bounded: then the states after exactly so many
 //!           are asked for
-//! limits    4 to 16 bytes a vertex besides the arena; saves no checkpoint, and a stop is honoured
+//! limits    4 to 20 bytes a vertex besides the arena; saves no checkpoint, and a stop is honoured
 //!           between two rounds
 use rayon::prelude::*;
 use warploom_contract::progress::StopFlag;
@@ -68,16 +68,19 @@ struct LoopEdges<'a, T: Precision> {
     push: Vec<&'a Neighbours<T>>,
     /// From a vertex to the vertices that it reads.
     pull: Vec<&'a Neighbours<T>>,
-    /// Whether edges are read in both directions.
-    both_ways: bool,
+    direction: Direction,
 }
 
 impl<'a, T: Precision> LoopEdges<'a, T> {
     fn new(data: &'a Data<T>, direction: Direction) -> Option<Self> {
         let [push, pull] = data.push_and_pull(direction)?;
-        let both_ways = direction == Direction::Both
-            || push[0].neighbour_lists().are(&pull[0].neighbour_lists());
-        Some(LoopEdges { push, pull, both_ways })
+        Some(LoopEdges { push, pull, direction })
+    }
+
+    /// Whether every edge is read from both ends: for one direction, that reads all lists.
+    fn reads_both_ends(&self) -> bool {
+        self.direction == Direction::Both
+            || self.push[0].neighbour_lists().are(&self.pull[0].neighbour_lists())
     }
 
     fn push_lists(&self) -> Vec<NeighbourLists<'a>> {
@@ -89,12 +92,12 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
     }
 
     fn run_components(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
-        if !self.both_ways {
+        if let Place::Real(state) = state
+            && buffers.reals().get(state).par_iter().any(|value| is_unordered(value.widened()))
+        {
             return None;
         }
-        if let Place::Real(state) = state
-            && buffers.reals().get(state).iter().any(|value| is_unordered(value.widened()))
-        {
+        if !self.reads_both_ends() {
             return None;
         }
         let Some(parts) = components::parts(&self.pull_lists(), go_on) else { return Some(None) };
@@ -133,14 +136,7 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
         if apart == 0 {
             return Some(Some(1));
         }
-        let mut sources = Vec::new();
-        for (vertex, value) in values.iter().enumerate() {
-            if *value == least {
-                sources.push(vertex as u32);
-            } else if *value != most {
-                return None;
-            }
-        }
+        let sources = rows_of(values, least, most)?;
         let last = u32::try_from((apart - 1) / step).unwrap_or(FAR).min(FAR - 1);
         let (push, pull) = (self.push_lists(), self.pull_lists());
         let Some((levels, rounds)) =
@@ -183,7 +179,10 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
         let Some((sums, rounds)) = delta_stepping::paths(first, &ways, go_on) else {
             return Some(None);
         };
-        buffers.write_real(state, |values, _| values.copy_from_slice(&sums));
+        buffers.write_real(state, |values, _| {
+            let parts = values.par_chunks_mut(TASK).zip(sums.par_chunks(TASK));
+            parts.for_each(|(values, sums)| values.copy_from_slice(sums));
+        });
         Some(Some(rounds))
     }
 
@@ -211,6 +210,23 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
         });
         Some(Some(1))
     }
+}
+
+/// The rows of the least value; none where a value is neither that nor the other.
+fn rows_of(values: &[i64], least: i64, other: i64) -> Option<Vec<u32>> {
+    let rows = |(part, values): (usize, &[i64])| {
+        let mut rows = Vec::new();
+        for (at, &value) in values.iter().enumerate() {
+            if value == least {
+                rows.push((part * TASK + at) as u32);
+            } else if value != other {
+                return None;
+            }
+        }
+        Some(rows)
+    };
+    let parts: Option<Vec<_>> = values.par_chunks(TASK).enumerate().map(rows).collect();
+    parts.map(|parts| parts.concat())
 }
 
 /// Whether the order of comparisons decides the result: true for NaN and negative zero.
