@@ -222,10 +222,10 @@ template <unsigned SIDES> __device__ __forceinline__ void find_paths(
   const size_t most_tasks = count_tasks<SIDES, PATH_PIECE>(nodes, edges);
   Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
   unsigned* const lists = reinterpret_cast<unsigned*>(tasks + 2 * most_tasks);
-  PathSearch<SIDES> paths = {{search->arrived, mean_degree<SIDES>(nodes, edges)}, search, state, nodes, push, {},
-    same,
-    tasks, most_tasks, lists, {&search->counts, reinterpret_cast<PathCounts*>(sums)},
-    lists + 2 * (size_t)nodes, lists + 3 * (size_t)nodes};
+  PathSearch<SIDES> paths = {{search->arrived, mean_degree<SIDES>(nodes, edges)}, search, state,
+    nodes, push, {}, same, tasks, most_tasks, lists,
+    {&search->counts, reinterpret_cast<PathCounts*>(sums)}, lists + 2 * (size_t)nodes,
+    lists + 3 * (size_t)nodes};
   UNROLL for (unsigned side = 0; side < SIDES; side++) paths.lengths[side] = lengths[side];
   if (blockIdx.x == 0) paths.choose_stride(edges, sums);
   if (paths.crew.leads()) search->counts.least[0] = search->counts.least[1] = NO_SUM;

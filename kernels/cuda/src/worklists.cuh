@@ -1,7 +1,6 @@
 // worklists.cuh: blocks that stay for a whole loop: barriers of the grid, and lists of edges to
 // walk, which all warps share evenly.
 
-// Edges of one task at most.
 // Edges that a lane visits at once.
 constexpr unsigned AT_ONCE = 2;
 // Vertices that a lane looks at together: their loads are issued before the first is used.
@@ -261,15 +260,15 @@ template <typename Begin, typename Visit> __device__ __forceinline__ void each_t
   }
 }
 
+// Edges of a vertex in the mean.
+template <unsigned SIDES>
+__device__ __forceinline__ unsigned mean_degree(unsigned nodes, unsigned edges) {
+  return (unsigned)((size_t)SIDES * edges / max(nodes, 1u));
+}
 // Tasks of all edges. Of many more than ids have, loops over them would not end.
 template <unsigned SIDES, unsigned PIECE>
 __device__ __forceinline__ size_t count_tasks(unsigned nodes, unsigned edges) {
   return (size_t)SIDES * nodes + (size_t)SIDES * (edges / PIECE);
-}
-// Edges of a vertex.
-template <unsigned SIDES>
-__device__ __forceinline__ unsigned mean_degree(unsigned nodes, unsigned edges) {
-  return (unsigned)((size_t)SIDES * edges / max(nodes, 1u));
 }
 constexpr size_t MOST_TASKS = (1ull << 32) - (1u << 24);
 // The end of a loop, written by one thread.
