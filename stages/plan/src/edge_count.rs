@@ -75,8 +75,8 @@ mod tests {
         let text = "def total(v):\n    return linear(v.x, v.classes)\n";
         let target = Some(Target { columns: 3, loss: Loss::CrossEntropy });
         let data = Data {
-            features: None,
-            sparse_features: Some(5),
+            features: Some(600),
+            sparse_features: Some(30),
             target,
             training: true,
             ..Data::bare(10, 20)

@@ -429,12 +429,11 @@ fn no_table_that_leaves_its_bounds_is_published() {
     });
 }
 
+/// Publishes a division of these tables.
+type Publish<'a> = dyn FnMut(Division, &[Table]) -> Result<Artifact, StageError> + 'a;
+
 /// Publishes tables, and refuses to publish each with a number beyond all bounds.
-fn refuse_beyond_bounds(
-    outline: &Outline,
-    tables: &[Table],
-    publish: &mut dyn FnMut(Division, &[Table]) -> Result<Artifact, StageError>,
-) {
+fn refuse_beyond_bounds(outline: &Outline, tables: &[Table], publish: &mut Publish) {
     let scheme = outline.scheme.name();
     let division = Division {
         scheme: outline.scheme.clone(),
