@@ -1,17 +1,16 @@
 //! k_core: core numbers, by peeling vertices with too few remaining neighbours, level by level
 //! (ParK, Dasari et al. 2014; PKC, Kabir & Madduri 2017).
 //!
-//! A level is peeled in waves: what falls to the level in one wave is the next. A wave with many
-//! edges is divided by its vertices first, which send the far end of each edge to the thread that
-//! owns it, and then by owners, which count down: no counter is written by two threads, so that
-//! none needs an atomic operation. Others are taken by one thread.
+//! A level is peeled in waves. A wave with many edges is divided among threads, which count edges
+//! down by atomic operations and go on with what falls to the level, up to a bound; the rest is the
+//! next wave. Others are taken by one thread.
 //!
 //! promises  for every vertex the largest k such that it belongs to a set of vertices each of which
 //!           reads at least k of the set: the fixed point of iterated h-indices of the neighbours'
 //!           values, from their degrees; it is unique, whatever the order of peeling
 //! bytes     every edge once, with one number of its far end, and once per level the remaining
-//!           degrees; with several threads about half of the far ends are written and read too
-//! limits    20 bytes a vertex, and 4 for each edge of a slice of a wave
+//!           degrees
+//! limits    20 bytes a vertex
 use std::sync::{
     Mutex, RwLock,
     atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed},
@@ -26,23 +25,18 @@ use super::{
 
 /// A wave, and a look at the remaining vertices, with less work is done by one thread.
 const WORK_ALONE: u64 = 1 << 13;
-/// Edges whose far ends are sent before they are counted: they stay in the caches.
-const SLICE_EDGES: usize = 1 << 20;
 /// Vertices whose degrees say how many edges a wave has.
 const SAMPLE: usize = 256;
-/// Owners of vertices, which own groups of neighbouring ones in turn.
-const OWNERS: usize = 64;
-const GROUP_BITS: u32 = 6;
+/// Parts of the vertices that are left.
+const PARTS: usize = 64;
 /// Tasks per thread.
-const TASKS: usize = 4;
-
-/// Fewer threads gain nothing: sending and counting is 1.5 times the work.
-const FEWEST_THREADS: usize = 4;
+const TASKS: usize = 8;
+/// Vertices beside its share that a task peels before others may help with the rest.
+const MORE: usize = 256;
 
 /// Kinds of rounds.
 const SCAN: u32 = 0;
-const SEND: u32 = 1;
-const COUNT: u32 = 2;
+const PEEL: u32 = 1;
 
 /// Core numbers. A vertex counts the vertices it reads, `pull`; `push` has the same edges from
 /// their other ends. None if it was stopped.
@@ -50,8 +44,7 @@ pub fn cores(push: &[NeighbourLists], pull: &[NeighbourLists], go_on: GoOn) -> O
     let peeling = Peeling::new(push, pull);
     let round = |kind: u32, task: usize| match kind {
         SCAN => peeling.scan(task),
-        SEND => peeling.send(task),
-        _ => peeling.count(task),
+        _ => peeling.peel(task),
     };
     thread_team::lead(&round, |leader| peeling.run(leader, go_on))?;
     Some(peeling.left.into_iter().map(AtomicU32::into_inner).collect())
@@ -66,10 +59,10 @@ struct Peeling<'a> {
     /// What is being peeled, and how many vertices of it a task takes.
     wave: RwLock<Vec<u32>>,
     share: AtomicUsize,
+    /// Vertices that tasks peeled.
+    peeled: AtomicUsize,
     /// What the wave made fall to the level.
     fallen: Mutex<Vec<u32>>,
-    /// For each owner, far ends of edges of the wave.
-    sent: Vec<Mutex<Vec<Vec<u32>>>>,
     core: AtomicU32,
     /// The lowest degree beyond the level.
     least: AtomicU32,
@@ -82,7 +75,7 @@ impl<'a> Peeling<'a> {
         let left: Vec<AtomicU32> =
             (0..nodes).into_par_iter().map(|vertex| AtomicU32::new(degree(vertex))).collect();
         let least = left.par_iter().map(|left| left.load(Relaxed)).min().unwrap_or(0);
-        let part = nodes.div_ceil(OWNERS).max(1);
+        let part = nodes.div_ceil(PARTS).max(1);
         let alive = (0..nodes.div_ceil(part)).into_par_iter().map(|at| {
             Mutex::new((at * part..nodes.min((at + 1) * part)).map(|at| at as u32).collect())
         });
@@ -92,8 +85,8 @@ impl<'a> Peeling<'a> {
             alive: alive.collect(),
             wave: RwLock::default(),
             share: AtomicUsize::new(0),
+            peeled: AtomicUsize::new(0),
             fallen: Mutex::default(),
-            sent: (0..OWNERS).map(|_| Mutex::default()).collect(),
             core: AtomicU32::new(least),
             least: AtomicU32::new(0),
         }
@@ -102,7 +95,7 @@ impl<'a> Peeling<'a> {
     fn run(&self, leader: &Leader, go_on: GoOn) -> Option<()> {
         let mut remaining = self.left.len();
         // Waves of one thread end where others can help.
-        let shared = leader.threads() >= FEWEST_THREADS;
+        let shared = leader.threads() > 1;
         let most_alone = if shared { WORK_ALONE as usize / 4 } else { usize::MAX };
         while remaining > 0 {
             if !go_on() {
@@ -116,12 +109,14 @@ impl<'a> Peeling<'a> {
             let mut wave = self.take_fallen();
             let (core, fell) = (self.core.load(Relaxed), !wave.is_empty());
             while !wave.is_empty() {
-                let next = match shared && leader.gains(self.edges_of(&wave), WORK_ALONE) {
-                    true => self.peel_together(&wave, leader),
-                    false => self.peel_alone(&mut wave, most_alone),
-                };
-                remaining -= wave.len();
-                wave = next;
+                if shared && leader.gains(self.edges_of(&wave), WORK_ALONE) {
+                    wave = self.peel_together(&wave, leader);
+                    remaining -= self.peeled.swap(0, Relaxed);
+                } else {
+                    let next = self.peel_alone(&mut wave, most_alone);
+                    remaining -= wave.len();
+                    wave = next;
+                }
             }
             // A vertex whose degree fell may be as low as the next level.
             self.core.store(if fell { core + 1 } else { self.least.load(Relaxed) }, Relaxed);
@@ -202,59 +197,57 @@ impl<'a> Peeling<'a> {
         left == core + 1
     }
 
-    /// By all threads. A vertex of the wave has at most as many edges to what remains as the level
-    /// says, if edges are the same both ways: slices of so many vertices bound what is sent.
+    /// By all threads.
     fn peel_together(&self, wave: &[u32], leader: &Leader) -> Vec<u32> {
-        let core = self.core.load(Relaxed) as usize;
-        for slice in wave.chunks((SLICE_EDGES / core.max(1)).max(SAMPLE)) {
-            let share = slice.len().div_ceil(leader.threads() * TASKS).max(1);
-            {
-                let mut wave = self.wave.write().unwrap_or_else(|held| held.into_inner());
-                wave.clear();
-                wave.extend_from_slice(slice);
-            }
-            self.share.store(share, Relaxed);
-            leader.run(SEND, slice.len().div_ceil(share));
-            leader.run(COUNT, OWNERS);
+        let share = wave.len().div_ceil(leader.threads() * TASKS).max(1);
+        {
+            let mut held = self.wave.write().unwrap_or_else(|held| held.into_inner());
+            held.clear();
+            held.extend_from_slice(wave);
         }
+        self.share.store(share, Relaxed);
+        leader.run(PEEL, wave.len().div_ceil(share));
         self.take_fallen()
     }
 
-    /// Sends the far ends of edges to their owners.
-    fn send(&self, task: usize) {
+    /// A share of the wave, and some of what it makes fall.
+    fn peel(&self, task: usize) {
         let core = self.core.load(Relaxed);
-        let mut sent = vec![Vec::new(); OWNERS];
-        let wave = self.wave.read().unwrap_or_else(|held| held.into_inner());
         let share = self.share.load(Relaxed);
-        let wave = &wave[task * share..wave.len().min((task + 1) * share)];
-        for (at, &vertex) in wave.iter().enumerate() {
+        let mut own = {
+            let wave = self.wave.read().unwrap_or_else(|held| held.into_inner());
+            wave[task * share..wave.len().min((task + 1) * share)].to_vec()
+        };
+        let (mut at, most) = (0, own.len() + MORE);
+        while at < own.len() && at < most {
+            let vertex = own[at];
             for lists in self.push {
-                lists.prefetch_ahead(wave, at);
+                lists.prefetch_ahead(&own, at);
                 for &far in lists.neighbours(vertex as usize) {
-                    if self.left[far as usize].load(Relaxed) > core {
-                        sent[far as usize >> GROUP_BITS & (OWNERS - 1)].push(far);
+                    if self.falls_for_one(far, core) {
+                        own.push(far);
                     }
                 }
             }
+            at += 1;
         }
-        for (sent, to) in sent.into_iter().zip(&self.sent) {
-            if !sent.is_empty() {
-                to.lock().unwrap_or_else(|held| held.into_inner()).push(sent);
-            }
-        }
+        self.peeled.fetch_add(at, Relaxed);
+        self.add_fallen(&own[at..]);
     }
 
-    /// Counts what was sent to an owner.
-    fn count(&self, owner: usize) {
-        let core = self.core.load(Relaxed);
-        let sent =
-            std::mem::take(&mut *self.sent[owner].lock().unwrap_or_else(|held| held.into_inner()));
-        let mut fallen = Vec::new();
-        for &far in sent.iter().flatten() {
-            if self.falls(far, core) {
-                fallen.push(far);
-            }
+    /// Counts an edge that other threads may count too; whether its far end falls to the level, for
+    /// one thread alone. What is left of a vertex is at least the number of edges that are still to
+    /// be counted, so that no number falls below 0.
+    #[inline(always)]
+    fn falls_for_one(&self, far: u32, core: u32) -> bool {
+        let held = &self.left[far as usize];
+        if held.load(Relaxed) <= core {
+            return false;
         }
-        self.add_fallen(&fallen);
+        let left = held.fetch_sub(1, Relaxed);
+        if left <= core {
+            held.fetch_add(1, Relaxed);
+        }
+        left == core + 1
     }
 }
