@@ -127,6 +127,16 @@ impl<'a> Shortcut<'a> {
         format!("{what}_of_loop_{}", self.number)
     }
 
+    /// The name that its size of tasks has in the kernel.
+    fn piece_name(&self) -> &'static str {
+        match self.algorithm {
+            Algorithm::Levels(_) => "LEVEL_PIECE",
+            Algorithm::Paths(_) => "PATH_PIECE",
+            Algorithm::Components => "COMPONENT_PIECE",
+            Algorithm::Cores => "CORE_PIECE",
+        }
+    }
+
     fn sides(&self) -> u32 {
         push_directions(self.direction).len() as u32
     }
@@ -252,12 +262,14 @@ impl<'a> Shortcut<'a> {
         format!(
             "\nextern \"C\" __global__ void __launch_bounds__({CREW_THREADS}, 1) {}(\n    {}) \
              {{\nextern __shared__ unsigned long long shared_room[];\nunsigned long long* const \
-             shared_words = reinterpret_cast<unsigned long long*>(shared_room);\nif \
+             shared_words = reinterpret_cast<unsigned long long*>(shared_room);\n\
+             static_assert({} == {piece}, \"the room of a plan is for these\");\nif \
              (count_tasks<{sides}, {piece}>(nodes, edges) > MOST_TASKS) {{\nif (blockIdx.x == 0 && \
              threadIdx.x == 0) end_loop(loop, 0, DOES_NOT_APPLY);\nreturn;\n}}\n\
              {}{lists}{call}\n}}\n",
             self.name(),
             declared.join(", "),
+            self.piece_name(),
             self.lists("push", push, true),
         )
     }

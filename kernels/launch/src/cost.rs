@@ -39,6 +39,11 @@ const COUNTED_MAX: u64 = u32::MAX as u64;
 const COUNTED_AHEAD: u64 = 1 << 24;
 
 impl LaunchList {
+    /// The most slots of a list that a GPU walks: of edges, or of entries of sparse features.
+    pub fn most_slots_on_gpu() -> u64 {
+        COUNTED_MAX - COUNTED_AHEAD
+    }
+
     /// The most edges of a graph that this list can run on; none where nothing has a bound. Ids of
     /// edges, rows of edges and, on a GPU, offsets have 32 bits; where both directions are walked,
     /// out-edges are numbered after all in-edges.
@@ -54,7 +59,7 @@ impl LaunchList {
             || self.launches().iter().any(goes_by_edge);
         let walked = needs.incoming || needs.outgoing;
         let twice = needs.both || has_rows(Rows::EdgesTwice);
-        let most = COUNTED_MAX - if on_gpu { COUNTED_AHEAD } else { 0 };
+        let most = if on_gpu { Self::most_slots_on_gpu() } else { COUNTED_MAX };
         (numbered || (on_gpu && walked)).then_some(if twice { most / 2 } else { most })
     }
 }

@@ -13,7 +13,7 @@ use std::{
         AtomicBool, AtomicU64, AtomicUsize,
         Ordering::{Acquire, Relaxed, Release},
     },
-    thread::yield_now,
+    thread::{panicking, yield_now},
 };
 
 use rayon::Scope;
@@ -42,6 +42,8 @@ struct Team<'a> {
     /// Threads beside the leader.
     helpers: Line<AtomicUsize>,
     kind: AtomicU64,
+    /// Whether a task panicked.
+    failed: AtomicBool,
     closed: AtomicBool,
 }
 
@@ -60,6 +62,7 @@ pub fn lead<R>(task: Task, body: impl FnOnce(&Leader) -> R) -> R {
         unfinished: Line(AtomicUsize::new(0)),
         helpers: Line(AtomicUsize::new(0)),
         kind: AtomicU64::new(0),
+        failed: AtomicBool::new(false),
         closed: AtomicBool::new(false),
     };
     rayon::in_place_scope(|scope| {
@@ -100,6 +103,7 @@ impl Leader<'_, '_> {
         while team.unfinished.0.load(Acquire) > 0 {
             wait(&mut looks);
         }
+        assert!(!team.failed.load(Relaxed), "a task of a round panicked");
     }
 }
 
@@ -116,6 +120,7 @@ impl Team<'_> {
             match self.open.0.compare_exchange_weak(open, open - 1, Acquire, Acquire) {
                 Ok(_) => {
                     let _end = End(&self.unfinished.0);
+                    let _failed = Failed(&self.failed);
                     (self.task)(self.kind.load(Relaxed) as u32, left as usize - 1);
                     return true;
                 }
@@ -147,6 +152,17 @@ struct End<'a>(&'a AtomicUsize);
 impl Drop for End<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Release);
+    }
+}
+
+/// Marks a team one of whose tasks panics: what the task was to do is not done.
+struct Failed<'a>(&'a AtomicBool);
+
+impl Drop for Failed<'_> {
+    fn drop(&mut self) {
+        if panicking() {
+            self.0.store(true, Relaxed);
+        }
     }
 }
 
