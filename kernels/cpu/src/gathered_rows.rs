@@ -13,8 +13,8 @@
 //!   one column: four sums at once     breaks the dependency chain; heavy rows in blocks, as exact
 //!                                     as short ones
 //!   prefetch                          about ten cache misses in flight instead of one
-//!   one column of one list            only sums where rows are short: two fifths of the time of rows
-//!                                     of four entries (grids, roads)
+//!   one column of one list            only sums: rows of four entries (grids, roads) take two
+//!                                     fifths of the time
 #[cfg(test)]
 mod tests;
 

@@ -5,8 +5,8 @@
 //!           edges are walked; nothing is computed where first values or lengths do not meet the
 //!           conditions of an algorithm, which the kernel checks
 //! never     turns to the host before the loop has ended
-//! limits    with tables of slots, 50 to 90 bytes a vertex and up to 2 bytes an edge, also where the
-//!           loop goes in supersteps; no stop before the end of a loop
+//! limits    with tables of slots, 50 to 90 bytes a vertex and up to 2 bytes an edge, also where
+//!           the loop goes in supersteps; no stop before the end of a loop
 use super::{Argument, Blocks, Kernel, ListPart, THREADS, WalkedLists, device_plan::ShortcutRoom};
 use warploom_ir::{Direction, Input, Number};
 use warploom_launch::{BufferName, Course, EdgeLength, Element, LaunchList, Loop, Role, Rows};
