@@ -339,8 +339,9 @@ impl<'a> BfsWalk<'a> {
     fn list_bits(&self, task: usize) {
         let mut list = Vec::new();
         let bits = &self.bits[self.parity() ^ 1];
-        for word in task * TASK_WORDS..bits.len().min((task + 1) * TASK_WORDS) {
-            let mut left = bits[word].load(Relaxed);
+        let first = task * TASK_WORDS;
+        for (bits, word) in bits[first..].iter().take(TASK_WORDS).zip(first..) {
+            let mut left = bits.load(Relaxed);
             while left != 0 {
                 list.push(word as u32 * 64 + left.trailing_zeros());
                 left &= left - 1;
@@ -361,7 +362,8 @@ impl<'a> BfsWalk<'a> {
             });
             found & 1 == 1
         };
-        for word in task * TASK_WORDS..next.len().min((task + 1) * TASK_WORDS) {
+        let first = task * TASK_WORDS;
+        for (next, word) in next[first..].iter().take(TASK_WORDS).zip(first..) {
             let reached = self.reached[word].load(Relaxed);
             let (mut left, mut known, mut found) = (!reached, reached, 0);
             while left != 0 {
@@ -377,7 +379,7 @@ impl<'a> BfsWalk<'a> {
                     edges += self.degree(vertex as u32);
                 }
             }
-            next[word].store(found, Relaxed);
+            next.store(found, Relaxed);
             if known | found != reached {
                 self.reached[word].store(known | found, Relaxed);
                 vertices += found.count_ones() as usize;
