@@ -34,7 +34,7 @@ const BYTES_AHEAD: usize = 4096;
 /// Up to this size a source stays in a core's own cache, where prefetching only costs.
 const BYTES_NEAR: usize = 512 * 1024;
 /// The same for a single column: the far elements of a few rows are in flight at once anyway, and a
-/// prefetch costs as much as an addition. Of 4 MiB, 1.2 times as fast without.
+/// prefetch costs as much as an addition.
 const BYTES_NEAR_SINGLE: usize = 8 * 1024 * 1024;
 
 /// Bytes of a cache line.

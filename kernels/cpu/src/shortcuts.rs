@@ -22,6 +22,8 @@ use rayon::prelude::*;
 /// Prefetch distance for a row's offsets, in rows; and for its entries.
 const OFFSETS_AHEAD: usize = 16;
 const ENTRIES_AHEAD: usize = 8;
+/// Vertices of a task, at least, in a look at all: fewer are looked at before a thread wakes.
+const AT_LEAST: usize = 1 << 12;
 /// Elements that one task compares.
 const COMPARED_AT_ONCE: usize = 1 << 16;
 

@@ -13,8 +13,8 @@ use std::sync::{
 use rayon::prelude::*;
 
 use super::{
-    GoOn, NeighbourLists,
-    thread_team::{self, Leader},
+    AT_LEAST, GoOn, NeighbourLists,
+    thread_team::{self, Leader, held, part_of},
 };
 
 /// Not reached.
@@ -130,8 +130,11 @@ impl<'a> BfsWalk<'a> {
         if let (Some(last), true) = (reached.last(), !nodes.is_multiple_of(64)) {
             last.store(!0 << (nodes % 64), Relaxed);
         }
-        let level: Vec<AtomicU32> =
-            (0..nodes).into_par_iter().map(|_| AtomicU32::new(FAR)).collect();
+        let level: Vec<AtomicU32> = (0..nodes)
+            .into_par_iter()
+            .with_min_len(AT_LEAST)
+            .map(|_| AtomicU32::new(FAR))
+            .collect();
         for &source in search.sources {
             let word = &reached[source as usize / 64];
             word.store(word.load(Relaxed) | 1 << (source % 64), Relaxed);
@@ -207,15 +210,15 @@ impl<'a> BfsWalk<'a> {
 
     /// Takes what the round found as a list.
     fn take_list(&self) -> usize {
-        let mut list = self.list.write().unwrap_or_else(|held| held.into_inner());
-        let mut found = self.found.lock().unwrap_or_else(|held| held.into_inner());
+        let mut list = held(self.list.write());
+        let mut found = held(self.found.lock());
         std::mem::swap(&mut *list, &mut *found);
         found.clear();
         list.len()
     }
 
     fn add_found(&self, found: &[u32]) {
-        let mut all = self.found.lock().unwrap_or_else(|held| held.into_inner());
+        let mut all = held(self.found.lock());
         all.extend_from_slice(found);
     }
 
@@ -226,12 +229,12 @@ impl<'a> BfsWalk<'a> {
             self.take_list();
         }
         if !leader.gains(frontier.edges, EDGES_ALONE) {
-            let mut list = self.list.write().unwrap_or_else(|held| held.into_inner());
+            let mut list = held(self.list.write());
             *list = self.push_alone(&list, frontier.edges);
             return self.frontier_of(&list);
         }
         self.found_edges.store(0, Relaxed);
-        let listed = self.list.read().unwrap_or_else(|held| held.into_inner()).len();
+        let listed = held(self.list.read()).len();
         self.run_over_list(PUSH, listed, leader);
         let vertices = self.take_list();
         Frontier { is_list: true, vertices, edges: self.found_edges.load(Relaxed) }
@@ -292,7 +295,7 @@ impl<'a> BfsWalk<'a> {
     fn push(&self, task: usize) {
         let level = self.now.load(Relaxed);
         let (mut next, mut edges) = (Vec::new(), 0);
-        let list = self.list.read().unwrap_or_else(|held| held.into_inner());
+        let list = held(self.list.read());
         let list = part_of(&list, self.share.load(Relaxed), task);
         for (at, &vertex) in list.iter().enumerate() {
             for lists in self.search.push {
@@ -329,7 +332,7 @@ impl<'a> BfsWalk<'a> {
     /// Sets the bits of a part of the list.
     fn mark(&self, task: usize) {
         let bits = &self.bits[self.parity() ^ 1];
-        let list = self.list.read().unwrap_or_else(|held| held.into_inner());
+        let list = held(self.list.read());
         for &vertex in part_of(&list, self.share.load(Relaxed), task) {
             bits[vertex as usize / 64].fetch_or(1 << (vertex % 64), Relaxed);
         }
@@ -388,9 +391,4 @@ impl<'a> BfsWalk<'a> {
         self.found_vertices.fetch_add(vertices, Relaxed);
         self.found_edges.fetch_add(edges, Relaxed);
     }
-}
-
-/// The vertices of a task.
-fn part_of(list: &[u32], share: usize, task: usize) -> &[u32] {
-    &list[list.len().min(task * share)..list.len().min((task + 1) * share)]
 }

@@ -21,7 +21,8 @@ const SAMPLE: usize = 1024;
 /// The smallest vertex of the component of each vertex; none if it was stopped.
 pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     let nodes = lists[0].rows();
-    let root: Vec<AtomicU32> = (0..nodes as u32).into_par_iter().map(AtomicU32::new).collect();
+    let all = (0..nodes as u32).into_par_iter().with_min_len(TASK_VERTICES);
+    let root: Vec<AtomicU32> = all.map(AtomicU32::new).collect();
     let each = |work: &(dyn Fn(usize) + Sync)| {
         (0..nodes.div_ceil(TASK_VERTICES)).into_par_iter().for_each(|task| {
             (task * TASK_VERTICES..nodes.min((task + 1) * TASK_VERTICES)).for_each(work);
@@ -64,7 +65,7 @@ pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
 /// The smallest value of each component, at its first vertex, which `parts` gives for every vertex.
 /// Where that has the smallest value anyway, as ids do, all threads only look.
 pub fn least<E: Copy + PartialOrd + Send + Sync>(values: &[E], parts: &[u32]) -> Vec<E> {
-    let mut least: Vec<E> = values.par_iter().copied().collect();
+    let mut least = values.to_vec();
     let pairs = values.par_iter().zip(parts);
     if pairs.with_min_len(TASK_VERTICES).any(|(value, &part)| *value < values[part as usize]) {
         for (value, &part) in values.iter().zip(parts) {

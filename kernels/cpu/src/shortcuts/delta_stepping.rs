@@ -18,8 +18,8 @@ use std::sync::{
 use rayon::prelude::*;
 
 use super::{
-    GoOn, NeighbourLists,
-    thread_team::{self, Leader},
+    AT_LEAST, GoOn, NeighbourLists,
+    thread_team::{self, Leader, held},
 };
 use crate::Real;
 
@@ -126,10 +126,11 @@ pub fn may_be<T: Lowered>(lengths: Lengths<T>) -> bool {
 
 /// The distances relaxed from the initial values, and the number of rounds; none if it was stopped.
 pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<(Vec<T>, u64)> {
-    let sums: Vec<T::Cell> = values.par_iter().map(|value| value.cell()).collect();
+    let sums: Vec<T::Cell> =
+        values.par_iter().with_min_len(AT_LEAST).map(|value| value.cell()).collect();
     let walk = BucketWalk {
         sums: &sums,
-        done: values.par_iter().map(|_| T::LARGEST.cell()).collect(),
+        done: values.par_iter().with_min_len(AT_LEAST).map(|_| T::LARGEST.cell()).collect(),
         ways,
         per_length: 1.0 / width(ways),
         list: RwLock::default(),
@@ -137,14 +138,15 @@ pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<
         number: AtomicU64::new(0),
         buckets: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
     };
-    let begun = values.par_iter().enumerate().filter(|(_, value)| **value < T::LARGEST);
+    let begun = values.par_iter().with_min_len(AT_LEAST).enumerate();
+    let begun = begun.filter(|(_, value)| **value < T::LARGEST);
     let begun: Vec<u32> = begun.map(|(vertex, _)| vertex as u32).collect();
     for vertex in begun {
         walk.lock(0).insert(walk.bucket(values[vertex as usize]), vertex);
     }
     let round = |_, task: usize| walk.relax(task);
     let rounds = thread_team::lead(&round, |leader| walk.run(leader, go_on))?;
-    Some((sums.par_iter().map(T::read).collect(), rounds))
+    Some((sums.par_iter().with_min_len(AT_LEAST).map(T::read).collect(), rounds))
 }
 
 /// The width of a bucket.
@@ -192,7 +194,7 @@ struct BucketWalk<'a, T: Lowered> {
 
 impl<T: Lowered> BucketWalk<'_, T> {
     fn lock(&self, thread: usize) -> MutexGuard<'_, Buckets> {
-        self.buckets[thread].lock().unwrap_or_else(|held| held.into_inner())
+        held(self.buckets[thread].lock())
     }
 
     /// Bucket after bucket; the number of rounds.
@@ -204,7 +206,7 @@ impl<T: Lowered> BucketWalk<'_, T> {
             }
             rounds += 1;
             if leader.gains(list.len() as u64, VERTICES_ALONE as u64) {
-                let mut round = self.list.write().unwrap_or_else(|held| held.into_inner());
+                let mut round = held(self.list.write());
                 std::mem::swap(&mut *round, &mut list);
                 drop(round);
                 self.taken.store(0, Relaxed);
@@ -312,7 +314,7 @@ impl<T: Lowered> BucketWalk<'_, T> {
     /// it made fall into the bucket itself.
     fn relax(&self, thread: usize) {
         let number = self.number.load(Relaxed);
-        let list = self.list.read().unwrap_or_else(|held| held.into_inner());
+        let list = held(self.list.read());
         let mut own = self.lock(thread);
         loop {
             let at = self.taken.fetch_add(VERTICES_AT_ONCE, Relaxed).min(list.len());

@@ -19,15 +19,15 @@ use std::sync::{
 use rayon::prelude::*;
 
 use super::{
-    GoOn, NeighbourLists,
-    thread_team::{self, Leader},
+    AT_LEAST, GoOn, NeighbourLists,
+    thread_team::{self, Leader, held, part_of},
 };
 
 /// A wave, and a look at the remaining vertices, with less work is done by one thread.
 const WORK_ALONE: u64 = 1 << 13;
 /// Vertices whose degrees say how many edges a wave has.
 const SAMPLE: usize = 256;
-/// Parts of the vertices that are left.
+/// Parts of the vertices that are left, at most.
 const PARTS: usize = 64;
 /// Tasks per thread.
 const TASKS: usize = 8;
@@ -72,11 +72,12 @@ impl<'a> Peeling<'a> {
     fn new(push: &'a [NeighbourLists<'a>], pull: &[NeighbourLists]) -> Self {
         let nodes = push[0].rows();
         let degree = |vertex| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as u32;
-        let left: Vec<AtomicU32> =
-            (0..nodes).into_par_iter().map(|vertex| AtomicU32::new(degree(vertex))).collect();
-        let least = left.par_iter().map(|left| left.load(Relaxed)).min().unwrap_or(0);
-        let part = nodes.div_ceil(PARTS).max(1);
-        let alive = (0..nodes.div_ceil(part)).into_par_iter().map(|at| {
+        let rows = (0..nodes).into_par_iter().with_min_len(AT_LEAST);
+        let left: Vec<AtomicU32> = rows.map(|vertex| AtomicU32::new(degree(vertex))).collect();
+        let degrees = left.par_iter().with_min_len(AT_LEAST);
+        let least = degrees.map(|left| left.load(Relaxed)).min().unwrap_or(0);
+        let part = nodes.div_ceil(PARTS).max(AT_LEAST);
+        let alive = (0..nodes.div_ceil(part)).map(|at| {
             Mutex::new((at * part..nodes.min((at + 1) * part)).map(|at| at as u32).collect())
         });
         Peeling {
@@ -125,12 +126,12 @@ impl<'a> Peeling<'a> {
     }
 
     fn take_fallen(&self) -> Vec<u32> {
-        std::mem::take(&mut *self.fallen.lock().unwrap_or_else(|held| held.into_inner()))
+        std::mem::take(&mut *held(self.fallen.lock()))
     }
 
     fn add_fallen(&self, fallen: &[u32]) {
         if !fallen.is_empty() {
-            let mut all = self.fallen.lock().unwrap_or_else(|held| held.into_inner());
+            let mut all = held(self.fallen.lock());
             all.extend_from_slice(fallen);
         }
     }
@@ -139,7 +140,7 @@ impl<'a> Peeling<'a> {
     fn scan(&self, part: usize) {
         let core = self.core.load(Relaxed);
         let (mut least, mut fallen) = (u32::MAX, Vec::new());
-        let mut alive = self.alive[part].lock().unwrap_or_else(|held| held.into_inner());
+        let mut alive = held(self.alive[part].lock());
         alive.retain(|&vertex| {
             let left = self.left[vertex as usize].load(Relaxed);
             let stays = left > core;
@@ -201,9 +202,9 @@ impl<'a> Peeling<'a> {
     fn peel_together(&self, wave: &[u32], leader: &Leader) -> Vec<u32> {
         let share = wave.len().div_ceil(leader.threads() * TASKS).max(1);
         {
-            let mut held = self.wave.write().unwrap_or_else(|held| held.into_inner());
-            held.clear();
-            held.extend_from_slice(wave);
+            let mut of_all = held(self.wave.write());
+            of_all.clear();
+            of_all.extend_from_slice(wave);
         }
         self.share.store(share, Relaxed);
         leader.run(PEEL, wave.len().div_ceil(share));
@@ -215,8 +216,8 @@ impl<'a> Peeling<'a> {
         let core = self.core.load(Relaxed);
         let share = self.share.load(Relaxed);
         let mut own = {
-            let wave = self.wave.read().unwrap_or_else(|held| held.into_inner());
-            wave[task * share..wave.len().min((task + 1) * share)].to_vec()
+            let wave = held(self.wave.read());
+            part_of(&wave, share, task).to_vec()
         };
         let (mut at, most) = (0, own.len() + MORE);
         while at < own.len() && at < most {

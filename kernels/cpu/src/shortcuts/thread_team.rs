@@ -9,9 +9,12 @@
 //! limits    threads that wait burn their cores for up to a tenth of a millisecond, then sleep
 use std::{
     hint::spin_loop,
-    sync::atomic::{
-        AtomicBool, AtomicU64, AtomicUsize,
-        Ordering::{Acquire, Relaxed, Release},
+    sync::{
+        LockResult, PoisonError,
+        atomic::{
+            AtomicBool, AtomicU64, AtomicUsize,
+            Ordering::{Acquire, Relaxed, Release},
+        },
     },
     thread::{panicking, yield_now},
 };
@@ -26,6 +29,16 @@ const WAKING: u64 = 2;
 /// Bits of the number of open tasks.
 const TASK_BITS: u32 = 32;
 
+/// What a lock holds, also after a panic of another task: the leader ends then.
+pub fn held<G>(locked: LockResult<G>) -> G {
+    locked.unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The part of a list that a task has, where each has so many elements.
+pub fn part_of(list: &[u32], share: usize, task: usize) -> &[u32] {
+    &list[list.len().min(task * share)..list.len().min((task + 1) * share)]
+}
+
 /// One task of a round: the kind of the round, and the number of the task.
 pub type Task<'a> = &'a (dyn Fn(u32, usize) + Sync);
 
@@ -35,7 +48,7 @@ struct Line<T>(T);
 
 struct Team<'a> {
     task: Task<'a>,
-    /// The number of the round above `TASK_BITS`, and below how many of its tasks nobody has taken.
+    /// The number of the round above `TASK_BITS`, and below how many of its tasks are left.
     open: Line<AtomicU64>,
     /// Tasks that have not ended.
     unfinished: Line<AtomicUsize>,

@@ -93,7 +93,7 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
 
     fn run_components(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
         if let Place::Real(state) = state
-            && buffers.reals().get(state).par_iter().any(|value| is_unordered(value.widened()))
+            && is_any_unordered(buffers.reals().get(state))
         {
             return None;
         }
@@ -195,6 +195,7 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
             .wholes()
             .get(state)
             .par_iter()
+            .with_min_len(TASK)
             .enumerate()
             .any(|(vertex, value)| *value != degree(vertex))
         {
@@ -229,9 +230,10 @@ fn rows_of(values: &[i64], least: i64, other: i64) -> Option<Vec<u32>> {
     parts.map(|parts| parts.concat())
 }
 
-/// Whether the order of comparisons decides the result: true for NaN and negative zero.
-fn is_unordered(value: f64) -> bool {
-    value.is_nan() || (value == 0.0 && value.is_sign_negative())
+/// Whether the order of comparisons decides the result for some value: NaN or negative zero.
+fn is_any_unordered<T: Precision>(values: &[T]) -> bool {
+    let is_unordered = |value: f64| value.is_nan() || (value == 0.0 && value.is_sign_negative());
+    values.par_iter().with_min_len(TASK).any(|value| is_unordered(value.widened()))
 }
 
 /// Gives every vertex the value at the first vertex of its component.
