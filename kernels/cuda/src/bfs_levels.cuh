@@ -89,7 +89,7 @@ template <unsigned SIDES> struct BfsSearch {
   size_t most_tasks;
   unsigned* seen;
   Tally<BfsCounts> tally;
-  // A sum of a block, in shared memory.
+  // A sum of a block in shared memory, or whether it found something.
   unsigned* sum;
 
   // Lists the edges of what is marked in one bitmap and not in another: each lane has a word.

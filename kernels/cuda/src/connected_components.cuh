@@ -1,11 +1,9 @@
 // connected_components.cuh: the smallest value of each weakly connected component, in one kernel,
-// by a forest over vertices (Afforest, Sutton, Ben-Nun & Barak 2018): a few edges of each vertex
+// by a forest over vertices (Afforest, Sutton, Ben-Nun & Barak 2018): two edges of each vertex
 // join most of them, then only vertices outside the largest tree walk all of theirs.
 
 // Edges of one task at most.
 constexpr unsigned COMPONENT_PIECE = 64;
-// Edges of each vertex that are joined after its first.
-constexpr unsigned NEXT_EDGES = 1;
 // Vertices that the largest tree is looked for among.
 constexpr unsigned SAMPLED = 256;
 
@@ -141,15 +139,13 @@ template <unsigned SIDES> __device__ __forceinline__ void find_components(
   crew.meet();
   point_at_roots(crew, parents, nodes);
   crew.meet();
-  for (unsigned edge = 1; edge <= NEXT_EDGES; edge++) {
-    for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
-      const uint2 slots = lists.slots[0][vertex];
-      if (edge < slots.y) join(parents, vertex, lists.far[0][slots.x + edge]);
-    }
-    crew.meet();
-    point_at_roots(crew, parents, nodes);
-    crew.meet();
+  for (unsigned vertex = crew.thread(); vertex < nodes; vertex += crew.threads()) {
+    const uint2 slots = lists.slots[0][vertex];
+    if (slots.y > 1) join(parents, vertex, lists.far[0][slots.x + 1]);
   }
+  crew.meet();
+  point_at_roots(crew, parents, nodes);
+  crew.meet();
   if (blockIdx.x == 0) {
     const unsigned largest = find_largest(parents, nodes, sampled);
     if (threadIdx.x == 0) search->largest = largest;
