@@ -85,6 +85,14 @@ fn edges_of_both_directions_are_listed_where_they_are_walked() {
     assert_eq!(on_gpu("pagerank")["key"], plain["key"]);
     let both = on_gpu("components");
     assert!(file(&both).is_file());
+    // A partition without them that is named is refused before a plan is made.
+    let named = plain["key"].as_str().unwrap();
+    let range = ["--from", named, "--device", "h200", "--until", "plan"];
+    sandbox.front("pipeline", &of("components"), &range).expect(1).says(&[
+        "both_walk_rows",
+        "found none",
+        "--set partition.both_directions=true",
+    ]);
     // The setting gives the same partition, whose tables `check` expands.
     let by_hand = of("components").set("partition.both_directions=true");
     assert_eq!(sandbox.build(&by_hand)[3]["key"], both["key"]);

@@ -88,6 +88,10 @@ fn entry_offsets(partition: &Artifact, walk: FeatureWalk) -> Result<View<u32>, S
         return walk.open_offsets(partition);
     }
     let [rows, ..] = walk.files();
-    let what = format!("expected the entries of sparse features ({rows}), found none");
-    Err(StageError::damaged(&partition.path, what))
+    let what = format!(
+        "the program walks sparse features on a GPU: expected their entries in the partition \
+         ({rows}), found none"
+    );
+    let error = StageError::new(ErrorKind::Specification, what).at(partition.path.display());
+    Err(error.hint("partition for the GPU too: its --device is that of the plan"))
 }

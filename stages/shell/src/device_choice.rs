@@ -45,7 +45,7 @@ pub fn auto_takes_gpu(pipeline: &Pipeline) -> Result<bool, StageError> {
 
 /// Whether kernels of a GPU walk the edges of both directions together, for which a partition needs
 /// tables of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BothWalks {
     /// On no graph.
     #[default]
@@ -56,8 +56,8 @@ pub enum BothWalks {
     Always,
 }
 
-/// Whether kernels walk both directions, found on a sample data set. Where no sample has kernels,
-/// or no text can be read, they do not, and `plan` refuses a partition without the tables.
+/// Whether kernels walk both directions on some sample data set. They may where samples do not
+/// tell; where no sample has kernels, or no text can be read, `plan` refuses the program.
 pub fn find_both_walks(device: &Facts, pipeline: &Pipeline) -> BothWalks {
     if device.kind != Kind::Cuda {
         return BothWalks::Never;
@@ -65,7 +65,8 @@ pub fn find_both_walks(device: &Facts, pipeline: &Pipeline) -> BothWalks {
     let Ok(text) = plan_settings::program_text(pipeline) else { return BothWalks::Never };
     match judge_pipeline(pipeline, &text, device) {
         Verdict::Kernels(both_walks) => both_walks,
-        Verdict::NoKernels(_) | Verdict::Unknown => BothWalks::Never,
+        Verdict::NoKernels(_) => BothWalks::Never,
+        Verdict::Unknown => BothWalks::Always,
     }
 }
 
@@ -116,8 +117,8 @@ pub fn judge_program(program: &Program, plan: &PlanSpec, run: &RunSpec, device: 
     known.entry(key).or_insert_with(|| judge_samples(program, plan, run, device)).clone()
 }
 
-/// `Kernels` if the first sample that the program fits has them, `NoKernels` if all such samples
-/// refuse it.
+/// `Kernels` if the first sample that the program fits has them, with what those of any sample
+/// walk; `NoKernels` if all such samples refuse it.
 fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     let samples = sample_data_sets::samples_for_text(program.text);
     let mut made = samples
@@ -125,7 +126,8 @@ fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Fac
         .filter_map(|sample| decide_on_sample(program, plan, run, sample, device));
     match made.next() {
         None => Verdict::Unknown,
-        Some(Ok(both_walks)) => Verdict::Kernels(both_walks),
+        // What a program walks may depend on relations, kinds and weights.
+        Some(Ok(both_walks)) => Verdict::Kernels(made.flatten().fold(both_walks, Ord::max)),
         Some(Err(why)) if made.all(|other| other.is_err()) => Verdict::NoKernels(why),
         Some(Err(_)) => Verdict::Unknown,
     }

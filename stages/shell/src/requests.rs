@@ -22,7 +22,7 @@ use warploom_contract::{
         run::Asked,
     },
 };
-use warploom_device::Facts;
+use warploom_device::{Facts, Kind as DeviceKind};
 use warploom_spec::{
     ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec,
     RunSpec, Scheme, Spec,
@@ -198,7 +198,9 @@ pub struct PartitionRequest {
     pub groups_digest: Option<String>,
     /// The program that writes the groups, where it is asked for.
     pub program: Option<ExternalProgram>,
-    /// Whether features of the graph are sparse, whose entries are listed too.
+    /// Whether it is for a GPU, which walks lists of its own.
+    pub is_for_gpu: bool,
+    /// Whether features of the graph are sparse, whose entries are then listed for a GPU too.
     pub has_sparse_features: bool,
     /// Whether kernels walk both directions together, whose edges are then listed too.
     pub both_walks: BothWalks,
@@ -226,13 +228,15 @@ impl Request for PartitionRequest {
             spec,
             groups_digest,
             program,
+            is_for_gpu: device.kind == DeviceKind::Cuda,
             has_sparse_features: false,
             both_walks,
         })
     }
 
     fn learn_reads(&mut self, available: &Inputs) -> Result<(), StageError> {
-        self.has_sparse_features = graph::has_sparse_features(available.get(Kind::Graph)?);
+        self.has_sparse_features =
+            self.is_for_gpu && graph::has_sparse_features(available.get(Kind::Graph)?);
         self.spec.both_directions |= match self.both_walks {
             BothWalks::Never => false,
             BothWalks::UnlessSymmetric => !profile::open(available.get(Kind::Profile)?)?.symmetric,

@@ -252,7 +252,8 @@ fn a_run_of_sparse_features_reads_their_entries_on_a_gpu() {
 
 #[test]
 fn entries_of_sparse_features_are_divided_and_proved_in_the_order_of_the_nodes() {
-    let runner = StageRunner::new();
+    let mut runner = StageRunner::new();
+    runner.environment.device = Some("h200".to_owned());
     let graph = runner.graph(&with_sparse_features());
     let pipeline = runner.pipeline("gcn", "reorder: {method: degree}");
     let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
@@ -279,21 +280,31 @@ fn entries_of_sparse_features_are_divided_and_proved_in_the_order_of_the_nodes()
 }
 
 #[test]
-fn a_partition_without_both_directions_is_refused_where_a_gpu_walks_them() {
+fn a_program_that_fits_no_sample_has_the_edges_of_both_directions_on_a_gpu() {
     let mut runner = StageRunner::new();
     let mut given = weighted();
     let nodes = given.nodes.splits[0].len();
     given.features = Features::Dense { columns: 41, values: vec![0.5; 41 * nodes] };
     let graph = runner.graph(&given);
-    let planned = |runner: &StageRunner, rest: &str| {
-        let pipeline = own_text(runner, "wide", WIDE, rest);
-        runner.planned(&graph, &pipeline).map(drop).map_err(|error| error.to_string())
-    };
-    assert_eq!(planned(&runner, ""), Ok(()), "a CPU reads both lists");
-    runner.environment.device = Some("h200".to_owned());
-    let refused = planned(&runner, "").unwrap_err();
-    for text in ["both_walk_rows", "found none", "--set partition.both_directions=true"] {
-        assert!(refused.contains(text), "{refused}");
+    for (device, has_both) in [("cpu", false), ("h200", true)] {
+        runner.environment.device = Some(device.to_owned());
+        let pipeline = own_text(&runner, "wide", WIDE, "");
+        let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+        let partition = chain.available(Kind::Partition).unwrap();
+        assert_eq!(partition.has("both_walk_edges.arrow"), has_both, "{device}");
+    }
+}
+
+#[test]
+fn a_cpu_has_no_entries_of_sparse_features() {
+    let mut runner = StageRunner::new();
+    let graph = runner.graph(&with_sparse_features());
+    for (device, has_entries) in [("cpu", false), ("h200", true)] {
+        runner.environment.device = Some(device.to_owned());
+        let pipeline = runner.pipeline("gcn", "");
+        let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+        let partition = chain.available(Kind::Partition).unwrap();
+        assert_eq!(partition.has("feature_walk_entries_by_row.arrow"), has_entries, "{device}");
     }
 }
 
