@@ -42,6 +42,9 @@ pub struct DevicePlan {
     /// For each loop with an algorithm that replaces its supersteps, the kernel that computes it,
     /// after those that make the tables it needs, once.
     pub shortcuts: Vec<Vec<Kernel>>,
+    /// For each loop that has supersteps of few vertices, the kernel that commits a superstep and
+    /// runs those, after those that make the tables it needs, once.
+    pub frontiers: Vec<Vec<Kernel>>,
     /// Buffers that are never materialised: their readers compute them.
     pub unmade: Vec<BufferName>,
     /// How many rows of a walk have several blocks, a block or a warp each, for walks whose degrees
@@ -56,9 +59,9 @@ impl DevicePlan {
     }
 
     /// All its kernels: those of launches, then those between epochs and supersteps, and those
-    /// instead of supersteps.
+    /// instead of supersteps, or for several.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        let of_loops = self.loops.iter().chain(&self.shortcuts).flatten();
+        let of_loops = self.loops.iter().chain(&self.shortcuts).chain(&self.frontiers).flatten();
         let between = self.clockwork.iter().chain(&self.watch).chain(of_loops);
         self.launches.iter().flatten().chain(between)
     }

@@ -56,8 +56,7 @@ pub(super) fn emit_in_flight_constants(in_flight: usize) -> String {
 /// first branch.
 pub(super) fn emit_item_assignment(with_hubs: bool, in_turn: bool) -> String {
     let short = "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group";
-    let share = if in_turn { SHARE_IN_TURN } else { SHARE_OF_NEIGHBOURS };
-    format!("{}{SLOTS}{share}{WRITES}", emit_item_lookup(with_hubs, short))
+    format!("{}{SLOTS}{}{WRITES}", emit_item_lookup(with_hubs, short), emit_share(in_turn))
 }
 
 /// Assigns an item to each lane group. `short` is the expression for the index among short rows.
@@ -71,6 +70,11 @@ pub(super) fn emit_item_lookup(with_hubs: bool, short: &str) -> String {
         .iter()
         .zip(marks)
         .fold(WHOSE.to_owned(), |text, (mark, with)| text.replace(mark, with))
+}
+
+/// The share of a row's edges that a lane group takes, which others share with it.
+pub(super) fn emit_share(in_turn: bool) -> &'static str {
+    if in_turn { SHARE_IN_TURN } else { SHARE_OF_NEIGHBOURS }
 }
 
 const HUBS: &str =

@@ -10,6 +10,7 @@ pub mod device_plan;
 mod edge_sums;
 mod edge_walk_text;
 pub mod epoch_clock;
+mod frontier_supersteps;
 mod graph_pooling;
 mod heavy_rows;
 pub mod host_reads;
@@ -189,6 +190,8 @@ pub struct DecidedKernels {
     target: GpuTarget,
     /// What the source of each launch is printed from.
     drafts: Vec<LaunchDraft>,
+    /// The same of supersteps of few vertices, by loop.
+    frontiers: Vec<Option<KernelDraft>>,
 }
 
 impl std::ops::Deref for DecidedKernels {
@@ -230,6 +233,8 @@ pub fn decide(
     let shares = launch_walk::find_softmax_exponentials(list, target);
     let beside = shared_read_sums::find_shared_sums(list, target, &joined, &twins);
     let are_repeated = supersteps::superstep_launches(list);
+    let of_frontiers = frontier_supersteps::frontier_launches(list);
+    let mut frontiers: Vec<Option<KernelDraft>> = of_frontiers.iter().map(|_| None).collect();
     let (mut elsewhere, mut drafts) = (BTreeMap::new(), Vec::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let mut unit = Unit {
@@ -253,6 +258,9 @@ pub fn decide(
         if are_repeated[number] {
             unit.draft.kernels.iter_mut().for_each(KernelDraft::skip_after_end);
         }
+        if let Some(of) = of_frontiers.iter().position(|launch| *launch == Some(number)) {
+            frontiers[of] = unit.decide_frontier(&list.loops()[of]);
+        }
         let kernels = unit.draft.kernels.iter().map(|draft| {
             let name = unit.name(draft.suffix);
             plan.writes.insert(name.clone(), draft.parameters.written());
@@ -269,21 +277,24 @@ pub fn decide(
     }
     plan.loops = supersteps::loop_kernels(list, target.bytes_per_real, target.processors);
     plan.shortcuts = loop_shortcuts::kernels(list, target.processors);
+    plan.frontiers = frontier_supersteps::kernels(&frontiers, target.processors);
     let of_loops = supersteps::scratch_bytes(list, target.processors);
     plan.scratch_bytes = plan.scratch_bytes.max(of_loops);
-    Ok(DecidedKernels { plan, target, drafts })
+    Ok(DecidedKernels { plan, target, drafts, frontiers })
 }
 
 impl DecidedKernels {
     /// Prints the source of the list that they were decided for. Kernels of equal text are one.
     pub fn render(self, list: &LaunchList) -> Emitted {
-        let DecidedKernels { mut plan, target, drafts } = self;
+        let DecidedKernels { mut plan, target, drafts, frontiers } = self;
+        let has_frontiers = frontiers.iter().any(Option::is_some);
         let mut source = SourceText::new(
             opening(target)
                 + mode_and_hindex::opening(list)
                 + common_neighbours::opening(list)
                 + supersteps::opening(list)
-                + &loop_shortcuts::opening(list),
+                + &loop_shortcuts::opening(list, has_frontiers)
+                + frontier_supersteps::opening(has_frontiers),
         );
         for (number, (launch, draft)) in list.launches().into_iter().zip(&drafts).enumerate() {
             source.add_launch(list, number, launch, draft, &mut plan.launches[number]);
@@ -298,6 +309,11 @@ impl DecidedKernels {
         }
         source.push(&supersteps::source(list, target.bytes_per_real));
         source.push(&loop_shortcuts::source(list));
+        for (kernels, draft) in plan.frontiers.iter_mut().zip(&frontiers) {
+            if let (Some(kernel), Some(draft)) = (kernels.last_mut(), draft) {
+                source.add_kernel(kernel, draft);
+            }
+        }
         Emitted { source: source.finish(), plan }
     }
 }

@@ -24,7 +24,7 @@ const TASK_BYTES: u64 = 16;
 const CREW_THREADS: u32 = 1024;
 
 /// Shared memory of a block: sums of its warps, or samples.
-const SHARED_BYTES: u32 = 1024;
+pub(super) const SHARED_BYTES: u32 = 1024;
 
 const WORKLISTS: &str = include_str!("worklists.cuh");
 const LEVELS: &str = include_str!("bfs_levels.cuh");
@@ -67,7 +67,7 @@ struct Shortcut<'a> {
 }
 
 /// The lists of edges that lead from a vertex to those that read it.
-fn push_directions(direction: Direction) -> &'static [Direction] {
+pub(super) fn push_directions(direction: Direction) -> &'static [Direction] {
     match direction {
         Direction::In => &[Direction::Out],
         Direction::Out => &[Direction::In],
@@ -85,7 +85,7 @@ fn pull_directions(direction: Direction) -> &'static [Direction] {
 }
 
 /// How parameters of a direction begin.
-fn side_name(direction: Direction) -> &'static str {
+pub(super) fn side_name(direction: Direction) -> &'static str {
     if direction == Direction::In { "in" } else { "out" }
 }
 
@@ -205,17 +205,6 @@ impl<'a> Shortcut<'a> {
         }
     }
 
-    /// The lists of these directions in CUDA; without other ends where none are read.
-    fn lists(&self, name: &str, directions: &[Direction], with_far: bool) -> String {
-        let names = |suffix: &str| {
-            let names = directions.iter().map(|side| format!("{}_{suffix}", side_name(*side)));
-            names.collect::<Vec<_>>().join(", ")
-        };
-        let far = if with_far { names("far") } else { String::new() };
-        let sides = self.sides();
-        format!("const EdgeLists<{sides}> {name} = {{{{{}}}, {{{far}}}}};\n", names("slots"))
-    }
-
     fn source(&self) -> String {
         let (push, pull) = (push_directions(self.direction), pull_directions(self.direction));
         let ShortcutRoom { sides, piece, .. } = self.room();
@@ -223,14 +212,14 @@ impl<'a> Shortcut<'a> {
         let declared: Vec<String> = self.parameters().into_iter().map(|(text, _)| text).collect();
         let (lists, call) = match &self.algorithm {
             Algorithm::Levels(step) => (
-                self.lists("pull", pull, is_pulling),
+                edge_lists("pull", pull, is_pulling),
                 format!(
                     "find_levels<{sides}>(loop, state, nodes, edges, {step}LL, push, pull, room, \
                      shared_words);"
                 ),
             ),
             Algorithm::Cores => (
-                self.lists("pull", pull, is_pulling),
+                edge_lists("pull", pull, is_pulling),
                 format!(
                     "find_cores<{sides}>(loop, state, nodes, edges, push, pull, room, \
                      shared_words);"
@@ -270,9 +259,20 @@ impl<'a> Shortcut<'a> {
             self.name(),
             declared.join(", "),
             self.piece_name(),
-            self.lists("push", push, true),
+            edge_lists("push", push, true),
         )
     }
+}
+
+/// The lists of these directions in CUDA; without other ends where none are read.
+pub(super) fn edge_lists(name: &str, directions: &[Direction], with_far: bool) -> String {
+    let names = |suffix: &str| {
+        let names = directions.iter().map(|side| format!("{}_{suffix}", side_name(*side)));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let far = if with_far { names("far") } else { String::new() };
+    let sides = directions.len();
+    format!("const EdgeLists<{sides}> {name} = {{{{{}}}, {{{far}}}}};\n", names("slots"))
 }
 
 fn find_element(list: &LaunchList, name: &str) -> Option<Element> {
@@ -297,7 +297,7 @@ fn table_kernel(name: &str, arguments: Vec<Argument>, rows: Rows, processors: u3
 }
 
 /// Makes the slots of the vertices of a direction.
-fn slots_kernel(direction: Direction, processors: u32) -> Kernel {
+pub(super) fn slots_kernel(direction: Direction, processors: u32) -> Kernel {
     let list = |part| Argument::Items(WalkedLists::Edges(direction), part);
     let arguments = vec![
         Argument::SlotsOfVertices(direction),
@@ -321,6 +321,11 @@ fn comparing_kernel(room: ShortcutRoom, processors: u32) -> Kernel {
     table_kernel("compare_lists", arguments, Rows::Edges, processors)
 }
 
+/// Whether each loop has an algorithm.
+pub(super) fn replaced_loops(list: &LaunchList) -> Vec<bool> {
+    shortcuts(list).iter().map(Option::is_some).collect()
+}
+
 /// The kernels of each loop: those that make its tables, once, and the algorithm.
 pub(super) fn kernels(list: &LaunchList, processors: u32) -> Vec<Vec<Kernel>> {
     let of_loop = |shortcut: Option<Shortcut>| {
@@ -342,14 +347,14 @@ pub(super) fn source(list: &LaunchList) -> String {
     shortcuts(list).iter().flatten().map(Shortcut::source).collect()
 }
 
-/// What precedes the kernels of a list with such loops.
-pub(super) fn opening(list: &LaunchList) -> String {
+/// What precedes the kernels of a list with such loops, or with others that have work lists.
+pub(super) fn opening(list: &LaunchList, has_worklists: bool) -> String {
     let found = shortcuts(list);
     let uses = |is_used: fn(&Algorithm) -> bool| {
         found.iter().flatten().any(|shortcut| is_used(&shortcut.algorithm))
     };
     let parts = [
-        (uses(|_| true), WORKLISTS),
+        (has_worklists || uses(|_| true), WORKLISTS),
         (uses(|algorithm| matches!(algorithm, Algorithm::Levels(_))), LEVELS),
         (uses(|algorithm| matches!(algorithm, Algorithm::Paths(_))), PATHS),
         (uses(|algorithm| matches!(algorithm, Algorithm::Components)), COMPONENTS),

@@ -131,7 +131,8 @@ pub fn start(reduction: Reduction, kind: Type) -> Option<String> {
     })
 }
 
-/// Joins two parts of a reduction, the earlier first.
+/// Joins two parts of a reduction, the earlier first. Both are evaluated, always: one may be a
+/// shuffle, in which all lanes take part.
 pub fn join_parts(reduction: Reduction, kind: Type, a: &str, b: &str) -> String {
     match reduction {
         Reduction::Sum | Reduction::Count if kind == Type::Real => format!("{a} + {b}"),
@@ -139,8 +140,8 @@ pub fn join_parts(reduction: Reduction, kind: Type, a: &str, b: &str) -> String 
         Reduction::Product => format!("times({a}, {b})"),
         Reduction::Minimum => format!("least({a}, {b})"),
         Reduction::Maximum => format!("most({a}, {b})"),
-        Reduction::Any => format!("{a} || {b}"),
-        Reduction::All => format!("{a} && {b}"),
+        Reduction::Any => format!("either({a}, {b})"),
+        Reduction::All => format!("both({a}, {b})"),
         Reduction::Mode | Reduction::HIndex => unreachable!("no fused launch has it"),
     }
 }

@@ -91,6 +91,8 @@ template <typename T> __device__ __forceinline__ void come_nearer(const T* from,
 // ---- operators
 __device__ __forceinline__ bool is_odd(float a) { return a != a; }
 __device__ __forceinline__ bool is_odd(double a) { return a != a; }
+__device__ __forceinline__ bool either(bool a, bool b) { return a || b; }
+__device__ __forceinline__ bool both(bool a, bool b) { return a && b; }
 template <typename T> __device__ __forceinline__ T least(T a, T b) { return a != a || a < b ? a : b; }
 template <typename T> __device__ __forceinline__ T most(T a, T b) { return a != a || a > b ? a : b; }
 __device__ __forceinline__ float most(float a, float b) {

@@ -66,7 +66,7 @@ fn may_be_scored(walk: &Walk, places: usize) -> bool {
 }
 
 /// Distributes the frame of a walk over lanes, with this many vectors per lane.
-fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
+pub(super) fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
     let most = vectors * widest_vector(walk.bytes_per_real);
     let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
     if places > most && may_overlap(walk, places) {
@@ -416,7 +416,7 @@ fn describe_rows(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
 
 /// Lowers a walk to statements: those that compute rows, including the rows that a trailing product
 /// multiplies, and those that store results.
-fn lower_walk(
+pub(super) fn lower_walk(
     walk: &Rc<Walk>,
     frame: &[u64],
     lanes: Lanes,

@@ -108,6 +108,14 @@ impl SourceText {
         SourceText { text: opening, printer: Printer(()), known: BTreeMap::new() }
     }
 
+    /// Defines a kernel that no launch has. One that is already defined under another name takes
+    /// that name.
+    pub fn add_kernel(&mut self, kernel: &mut Kernel, draft: &KernelDraft) {
+        if let Some(known) = self.define(&kernel.name, &format!("table_{}_", kernel.name), draft) {
+            kernel.name = known;
+        }
+    }
+
     /// Appends definitions that no launch has.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);

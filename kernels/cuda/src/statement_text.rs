@@ -144,15 +144,21 @@ impl SumStatement {
 
 impl Load {
     fn text(&self, loads: LoadsOf) -> String {
-        let Load { value, scope, element, vectors, .. } = self;
+        let Load { value, scope, element, vectors, is_changing, .. } = self;
         let address = self.address();
         let line = match vectors {
             Some(vectors) => {
                 let many = if value.many { "[k]" } else { "" };
-                format!("EACH_Q load<{vectors}>({}{many}[q], {address});", value.name)
+                let how = if *is_changing { "load_now" } else { "load" };
+                format!("EACH_Q {how}<{vectors}>({}{many}[q], {address});", value.name)
             }
             None => {
-                let loaded = cast_stored(*element, value.kind, &format!("__ldg({address})"));
+                let loaded = if *is_changing {
+                    format!("now(*({address}))")
+                } else {
+                    format!("__ldg({address})")
+                };
+                let loaded = cast_stored(*element, value.kind, &loaded);
                 for_places(value, &format!("{} = {loaded};", value.at()))
             }
         };

@@ -257,6 +257,8 @@ pub(super) struct Load {
     pub found: Option<String>,
     /// The template arguments of a vector load, where elements are adjacent.
     pub vectors: Option<String>,
+    /// Whether other blocks write the buffer while the kernel runs.
+    pub is_changing: bool,
 }
 
 /// A reduction along an axis of a row whose elements are in several lanes.

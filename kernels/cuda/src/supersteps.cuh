@@ -1,8 +1,14 @@
 // The end of a superstep.
 
 // Where a loop is: supersteps done, what the last one changed, why the loop has ended (0: it has
-// not), and whether the last superstep is committed.
-struct LoopState { unsigned long long done, changed; double summed; unsigned ended, commits; };
+// not), and whether the last superstep is committed; supersteps after which the host looks, and
+// those that computed all vertices.
+struct LoopState {
+  unsigned long long done, changed;
+  double summed;
+  unsigned ended, commits;
+  unsigned long long bound, whole;
+};
 struct Change { double summed; unsigned long long changed; };
 // Equal elements have change 0, infinities too; a NaN differs from everything but a NaN, and makes
 // the sum NaN.

@@ -23,6 +23,8 @@ pub struct LoopState {
     pub summed: f64,
     /// Why no further superstep is done.
     pub end: LoopEnd,
+    /// Supersteps that computed all vertices.
+    pub whole: u64,
 }
 
 /// Why a loop has ended.
@@ -38,10 +40,19 @@ pub enum LoopEnd {
     /// The values of a loop do not meet the conditions of the algorithm that replaces its
     /// supersteps: nothing was computed.
     DoesNotApply,
+    /// It has not, and the host wants to look before there are more supersteps.
+    Paused,
 }
 
 /// Bytes of a `LoopState` on the device.
-pub const BYTES: usize = 32;
+pub const BYTES: usize = 48;
+
+/// What lets a loop go on until so many supersteps are done: the place in its state, and the bytes.
+pub fn go_on(bound: u64) -> (u64, [u8; 16]) {
+    let mut bytes = [0; 16];
+    bytes[8..].copy_from_slice(&bound.to_le_bytes());
+    (24, bytes)
+}
 
 impl LoopState {
     /// The state, read back.
@@ -55,8 +66,10 @@ impl LoopState {
                 0 => LoopEnd::Running,
                 1 => LoopEnd::Met,
                 2 => LoopEnd::NotANumber,
-                _ => LoopEnd::DoesNotApply,
+                3 => LoopEnd::DoesNotApply,
+                _ => LoopEnd::Paused,
             },
+            whole: word(40),
         }
     }
 }
@@ -95,6 +108,7 @@ add_up(change);
 if (threadIdx.x > 0) return;
 *ticket = 0;
 loop->done++;
+loop->whole++;
 loop->summed = change.summed;
 loop->changed = change.changed;
 const bool is_number = change.summed == change.summed;
@@ -125,12 +139,12 @@ pub(super) fn superstep_launches(list: &LaunchList) -> Vec<bool> {
 }
 
 /// A buffer as a kernel sees it.
-struct Array<'a> {
-    buffer: &'a Buffer,
+pub(super) struct Array<'a> {
+    pub buffer: &'a Buffer,
     /// Elements from one row to the next.
-    stride: u64,
+    pub stride: u64,
     /// The type of an element in CUDA.
-    element: &'static str,
+    pub element: &'static str,
 }
 
 impl Array<'_> {
@@ -152,19 +166,19 @@ impl Array<'_> {
 }
 
 /// A loop, and the buffers of its list.
-struct LoopArrays<'a> {
-    list: &'a LaunchList,
-    repeated: &'a Loop,
-    bytes_per_real: u64,
+pub(super) struct LoopArrays<'a> {
+    pub list: &'a LaunchList,
+    pub repeated: &'a Loop,
+    pub bytes_per_real: u64,
 }
 
 impl LoopArrays<'_> {
-    fn array<'a>(&'a self, name: &str) -> Array<'a> {
+    pub fn array<'a>(&'a self, name: &str) -> Array<'a> {
         Array::find(self.list, name, self.bytes_per_real)
     }
 
     /// The commits whose change decides.
-    fn watched(&self) -> impl Iterator<Item = &Commit> {
+    pub fn watched(&self) -> impl Iterator<Item = &Commit> {
         let is_watched = |state: &String| match &self.repeated.until {
             StopCondition::ChangeAtMost(watched, _) => watched == state,
             StopCondition::Unchanged(states) => states.contains(state),
@@ -355,7 +369,9 @@ mod tests {
         bytes[9] = 1;
         bytes[16..24].copy_from_slice(&0.25f64.to_le_bytes());
         bytes[24] = 2;
-        let state = LoopState { done: 7, changed: 256, summed: 0.25, end: LoopEnd::NotANumber };
+        bytes[40] = 3;
+        let end = LoopEnd::NotANumber;
+        let state = LoopState { done: 7, changed: 256, summed: 0.25, end, whole: 3 };
         assert_eq!(LoopState::from_bytes(&bytes), state);
     }
 }

@@ -991,6 +991,7 @@ impl WalkLowering {
             index,
             found,
             vectors: is_vector.then(|| vectors(&self.lanes)),
+            is_changing: self.walk.changing.contains(&held.name),
         });
         match scope {
             Scope::Lane(pass) | Scope::Edge(pass) => {

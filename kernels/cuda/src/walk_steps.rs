@@ -5,6 +5,8 @@
 //!           for, and which row of each operand it reads; each input buffer is among the leaves
 //!           once
 //! never     decides how work is divided, or refuses an operation
+use std::collections::BTreeSet;
+
 use warploom_ir::{Direction, EdgeSet, Number, Op, Type, broadcast};
 use warploom_launch::{
     Buffer, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced,
@@ -31,6 +33,8 @@ pub(super) struct Walk {
     pub bytes_per_real: u64,
     /// The layout of rows that are computed up to their stride, if any.
     pub padded: Option<RowLayout>,
+    /// Buffers that other blocks write while the kernel runs.
+    pub changing: BTreeSet<String>,
 }
 
 /// A maximum score that sums do not wait for.
@@ -227,6 +231,7 @@ impl Walk {
             running: Vec::new(),
             bytes_per_real,
             padded: None,
+            changing: BTreeSet::new(),
         }
     }
 

@@ -90,6 +90,11 @@ struct Crew {
 template <typename T> __device__ __forceinline__ T now(const T& number) {
   return *reinterpret_cast<const volatile T*>(&number);
 }
+// The same for a row of numbers.
+template <int V, int A = V, typename T> __device__ __forceinline__ void load_now(
+    T (&to)[V], const T* from) {
+  UNROLL for (int j = 0; j < V; j++) to[j] = now(from[j]);
+}
 // What a block does next where the number of blocks that work may change.
 enum class Turn { WORK, LOOK_AGAIN, END };
 // What blocks count together, and what one block counts alone, in its shared memory. `Counts` has

@@ -231,6 +231,9 @@ pub trait DeviceLoops<T: Precision> {
     /// has none that applies.
     fn run_shortcut(&mut self, number: usize) -> Result<Option<u64>, StageError>;
 
+    /// Whether few vertices have supersteps of their own.
+    fn has_frontier(&mut self, number: usize) -> Result<bool, StageError>;
+
     /// Begins a loop.
     fn begin_loop(&mut self, number: usize) -> Result<(), StageError>;
 

@@ -80,6 +80,8 @@ pub struct GpuExecutor {
     loops: Vec<Vec<KernelCall>>,
     /// The calls that replace the supersteps of each loop, if it has such.
     shortcuts: Vec<Option<shortcuts::ShortcutCalls>>,
+    /// The calls for supersteps of few vertices of each loop, if it has such.
+    frontiers: Vec<Option<shortcuts::ShortcutCalls>>,
     /// CUDA graphs of supersteps, by loop and number of supersteps.
     superstep_graphs: BTreeMap<(usize, u64), Graph>,
     /// The batches of the current loop.
@@ -161,6 +163,8 @@ impl GpuExecutor {
         let (calls, loops) = (all_of(&emitted.launches)?, all_of(&emitted.loops)?);
         let whole = all_of(&emitted.shortcuts)?;
         let shortcuts = shortcuts::from_calls(whole, &emitted.shortcuts, &layout);
+        let partial = all_of(&emitted.frontiers)?;
+        let frontiers = shortcuts::from_calls(partial, &emitted.frontiers, &layout);
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
         let clockwork = kernels.bind_calls(&emitted.clockwork, &bound)?;
         let watch = kernels.bind_calls(&emitted.watch, &bound)?;
@@ -179,6 +183,7 @@ impl GpuExecutor {
             watch,
             loops,
             shortcuts,
+            frontiers,
             superstep_graphs: BTreeMap::new(),
             batches: supersteps::LoopBatches::default(),
             epochs: BTreeMap::new(),

@@ -38,11 +38,13 @@ pub fn to_tables(
     let of_part = |part| move |kernel| (0, part, kernel);
     let of_loops = kernels_of_loops(&emitted.loops, Part::Loop);
     let of_shortcuts = kernels_of_loops(&emitted.shortcuts, Part::Shortcut);
+    let of_frontiers = kernels_of_loops(&emitted.frontiers, Part::Frontier);
     let kernels = of_launches
         .chain(emitted.clockwork.iter().map(of_part(Part::Clock)))
         .chain(emitted.watch.iter().map(of_part(Part::Watch)))
         .chain(of_loops)
         .chain(of_shortcuts)
+        .chain(of_frontiers)
         .map(|(launch, part, kernel)| {
             Ok(KernelRow {
                 launch,
@@ -117,6 +119,7 @@ fn from_tables(
         unmade: facts.unstored.clone(),
         loops: vec![Vec::new(); list.loops().len()],
         shortcuts: vec![Vec::new(); list.loops().len()],
+        frontiers: vec![Vec::new(); list.loops().len()],
         ..DevicePlan::default()
     };
     for (number, row) in tables.launches.iter().enumerate() {
@@ -143,6 +146,7 @@ fn from_tables(
             Part::Launch => planned.launches.get_mut(of),
             Part::Loop => planned.loops.get_mut(of),
             Part::Shortcut => planned.shortcuts.get_mut(of),
+            Part::Frontier => planned.frontiers.get_mut(of),
             Part::Clock => Some(&mut planned.clockwork),
             Part::Watch => Some(&mut planned.watch),
         };

@@ -1,8 +1,8 @@
-"""Graph analytics on the GPU beside our own CPU, and PageRank beside CuPy. The values of both devices are compared first: whole numbers and minima have to be the same, sums
+"""Graph analytics on the GPU beside our own CPU, PageRank beside CuPy, and levels of searches beside BLEST, where the environment has BLEST=CHECKOUT. The values of both devices are compared first: whole numbers and minima have to be the same, sums
 nearly so. The time of a loop is that from its call to its end; of a program without loops that of a pass, the mean of replays."""
-import math
+import math, os
 
-from .scene import Failed, HERE, geometric_mean, record
+from .scene import Failed, HERE, geometric_mean, python, record
 
 STEPS = 50
 SEARCHES, PASSES = ("bfs", "sssp", "components", "kcore"), ("triangles", "label_propagation")
@@ -63,7 +63,39 @@ def ours(scene, program):
     return row
 
 
+# Levels alone, as BLEST finds them, from vertices by their rows.
+LEVELS = '''def levels(v, source=0):
+    v.level = 0 if v.id == source else v.graph.nodes
+    while changed(v.level):
+        v.level = min(v.level, min(u.level + 1 for u in v.innbs))
+    return v.level
+'''
+PIPELINE = "plan: {program: levels.py, set: {source: 'row:0'}}\nrun: {mode: iterate}\n"
+SOURCES = 16
+
+
+def levels_beside_blest(scene, checkout):
+    import numpy, pyarrow.feather
+    file = scene.written("levels", LEVELS, PIPELINE, "bare")
+    # The csr in the order of ids, which both have; then ours in the order that pays, as BLEST has its own.
+    settings = (*TAKING, "reorder.method=none")
+    csr = scene.run(file, settings, "bare")["csr"]
+    degrees = numpy.diff(pyarrow.feather.read_table(csr / "in_offsets.arrow").column(0).to_numpy())
+    rows = sorted(numpy.random.default_rng(1).choice(numpy.flatnonzero(degrees > 0), SOURCES, replace=False).tolist())
+    sources = ", ".join(f'"row:{row}"' for row in rows)
+    run = scene.run(file, (*TAKING, "reorder.method=degree", f"run.sources=[{sources}]"), "bare")["run"]
+    spent = [search["seconds"] * 1e3 for search in record(run)["searches"]]
+    theirs = python(HERE / "blest_levels.py", checkout, csr, scene.path / "blest", *rows, seconds_most=scene.seconds_most)
+    return {"graph": scene.graph, "program": "levels", "cuda_ms": sum(spent[1:]) / len(spent[1:]), "supersteps": "-", "blest_ms": theirs[0]["ms"]}
+
+
 def measure(scene, given):
+    checkout = os.environ.get("BLEST")
+    if checkout:
+        try:
+            yield levels_beside_blest(scene, checkout)
+        except Failed as error:
+            yield {"graph": scene.graph, "program": "levels", "error": str(error)}
     try:
         cupy = scene.beside(HERE / "cupy_ranks.py", scene.graph, str(STEPS))
     except Failed as error:
@@ -86,6 +118,8 @@ def table(rows):
     if right:
         page += ["", f"- {geometric_mean(row['cpu_ms'] / row['cuda_ms'] for row in right):.1f} times as fast as the CPU in geometric mean, over {len(right)} rows"]
     for row in rows:
+        if row.get("blest_ms"):
+            page.append(f"- levels on {row['graph']}: {row['cuda_ms']:.3f} ms by the host's clock, the mean of {SOURCES - 1} searches after the first; BLEST {row['blest_ms']:.3f} ms")
         cupy = row.get("cupy", {})
         if cupy.get("ms") and row.get("cuda_step_ms"):
             page.append(f"- pagerank on {row['graph']}: {row['cuda_step_ms']:.4f} ms a superstep, CuPy {cupy['ms']:.4f} ms")

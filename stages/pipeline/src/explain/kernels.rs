@@ -97,8 +97,13 @@ fn list_loop_kernels(planned: &DevicePlan) -> Vec<KernelLine> {
         limit: None,
     };
     let mut lines = Vec::new();
-    for (number, (ends, wholes)) in planned.loops.iter().zip(&planned.shortcuts).enumerate() {
-        lines.extend(wholes.iter().map(|kernel| line(number, "instead of supersteps", kernel)));
+    for (number, ends) in planned.loops.iter().enumerate() {
+        let of = |loops: &[Vec<Kernel>], what: &str| {
+            let kernels = loops.get(number).into_iter().flatten();
+            kernels.map(|kernel| line(number, what, kernel)).collect::<Vec<_>>()
+        };
+        lines.extend(of(&planned.shortcuts, "instead of supersteps"));
+        lines.extend(of(&planned.frontiers, "supersteps of few vertices"));
         lines.extend(ends.iter().map(|kernel| line(number, "ends a superstep", kernel)));
     }
     lines

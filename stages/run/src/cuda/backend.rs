@@ -226,8 +226,12 @@ impl<T: Precision> DeviceLoops<T> for CudaBackend<T> {
         self.device.run_shortcut(number)
     }
 
-    fn begin_loop(&mut self, _: usize) -> Result<(), StageError> {
-        self.device.begin_loop()
+    fn has_frontier(&mut self, number: usize) -> Result<bool, StageError> {
+        self.device.has_frontier(number)
+    }
+
+    fn begin_loop(&mut self, number: usize) -> Result<(), StageError> {
+        self.device.begin_loop(number)
     }
 
     fn run_supersteps(&mut self, number: usize, most: u64) -> Result<LoopProgress, StageError> {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::backend::LoopEnd;
 
-/// The calls of a loop as a whole.
+/// The calls of a cooperative kernel, for a loop as a whole or for supersteps of few vertices.
 pub struct ShortcutCalls {
     /// Those that make tables, as long as they have not run.
     tables: Vec<KernelCall>,
@@ -55,9 +55,7 @@ impl GpuExecutor {
     /// Runs a loop by its algorithm: gives its rounds; none where it has none that applies.
     pub fn run_shortcut(&mut self, number: usize) -> Result<Option<u64>, StageError> {
         let Some(Some(shortcut)) = self.shortcuts.get(number) else { return Ok(None) };
-        // Where a processor is shared, or has fewer registers, its blocks may not all be resident.
-        let (kernel, grid) = (&self.kernels[shortcut.algorithm.kernel], shortcut.algorithm.grid);
-        if kernel.blocks_per_sm(grid.threads, grid.shared).map_err(device_error)? == 0 {
+        if !self.fits_together(shortcut).map_err(device_error)? {
             return Ok(None);
         }
         self.launch_shortcut(number).map_err(device_error)?;
@@ -76,14 +74,38 @@ impl GpuExecutor {
             self.gpu.fill(&self.memory, room, HEAD_BYTES, 0)?;
         }
         shortcut.tables.iter().try_for_each(|call| self.launch_call(call, false))?;
-        self.gpu.fill(&self.memory, room, ZERO_BYTES, 0)?;
         if let Some(state) = self.layout.argument_range(&Argument::LoopState) {
             self.gpu.fill(&self.memory, state.offset, state.bytes, 0)?;
         }
-        self.launch_call(&shortcut.algorithm, false)?;
+        self.launch_together(shortcut)?;
         if let Some(Some(shortcut)) = self.shortcuts.get_mut(number) {
             shortcut.tables.clear();
         }
         Ok(())
+    }
+
+    /// Makes the tables of supersteps of few vertices, where a loop has these, and clears their
+    /// memory.
+    pub fn prepare_frontier(&mut self, number: usize) -> Result<(), Fault> {
+        let Some(Some(frontier)) = self.frontiers.get(number) else { return Ok(()) };
+        frontier.tables.iter().try_for_each(|call| self.launch_call(call, false))?;
+        self.gpu.fill(&self.memory, frontier.room.offset, frontier.room.bytes, 0)?;
+        if let Some(Some(frontier)) = self.frontiers.get_mut(number) {
+            frontier.tables.clear();
+        }
+        Ok(())
+    }
+
+    /// Launches a cooperative kernel, whose barriers and counts begin at 0.
+    pub(super) fn launch_together(&self, calls: &ShortcutCalls) -> Result<(), Fault> {
+        self.gpu.fill(&self.memory, calls.room.offset, ZERO_BYTES, 0)?;
+        self.launch_call(&calls.algorithm, false)
+    }
+
+    /// Whether all blocks of a cooperative kernel fit the device at once. Where a processor is
+    /// shared, or has fewer registers, they may not.
+    pub(super) fn fits_together(&self, calls: &ShortcutCalls) -> Result<bool, Fault> {
+        let (kernel, grid) = (&self.kernels[calls.algorithm.kernel], calls.algorithm.grid);
+        Ok(kernel.blocks_per_sm(grid.threads, grid.shared)? > 0)
     }
 }

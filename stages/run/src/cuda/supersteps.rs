@@ -3,6 +3,9 @@
 //!
 //! promises  the host looks after a batch; batches double until one takes half of `BATCH_SECONDS`
 //! never     decides on the end of a loop; runs more supersteps than it is asked for
+//!
+//! Where a loop has a kernel for supersteps of few vertices, that ends each superstep of all
+//! vertices, and goes on as long as few are enough.
 use std::ops::Range;
 use std::time::Instant;
 
@@ -30,14 +33,40 @@ pub struct LoopBatches {
     done: u64,
     /// Supersteps of the next batch.
     next: u64,
+    /// Whether supersteps of few vertices have a kernel.
+    has_frontier: bool,
 }
 
+/// Supersteps of all vertices that a batch enqueues where those of few have a kernel: most of the
+/// batch is that kernel's then.
+const WHOLE_BESIDE_FRONTIER: u64 = 4;
+
 impl GpuExecutor {
+    /// Whether supersteps of few vertices of a loop have a kernel, which this device can run.
+    pub fn has_frontier(&self, number: usize) -> Result<bool, StageError> {
+        match self.frontiers.get(number) {
+            Some(Some(frontier)) => self.fits_together(frontier).map_err(device_error),
+            _ => Ok(false),
+        }
+    }
+
     /// Begins a loop.
-    pub fn begin_loop(&mut self) -> Result<(), StageError> {
-        self.batches = LoopBatches { done: 0, next: FIRST_BATCH };
+    pub fn begin_loop(&mut self, number: usize) -> Result<(), StageError> {
+        let has_frontier = self.has_frontier(number)?;
+        self.batches = LoopBatches { done: 0, next: FIRST_BATCH, has_frontier };
         let Some(place) = self.layout.argument_range(&Argument::LoopState) else { return Ok(()) };
-        self.gpu.fill(&self.memory, place.offset, place.bytes, 0).map_err(device_error)
+        self.gpu.fill(&self.memory, place.offset, place.bytes, 0).map_err(device_error)?;
+        if has_frontier {
+            self.prepare_frontier(number).map_err(device_error)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the kernel for supersteps of few vertices where it ends.
+    fn upload_bound(&self, bound: u64) -> Result<(), Fault> {
+        let Some(place) = self.layout.argument_range(&Argument::LoopState) else { return Ok(()) };
+        let (at, bytes) = supersteps::go_on(bound);
+        self.gpu.upload(&self.memory, place.offset + at, &bytes)
     }
 
     /// Runs a batch of supersteps of a loop, at most so many.
@@ -50,8 +79,8 @@ impl GpuExecutor {
         let (begun, batch) = (Instant::now(), self.batches.next.min(most));
         self.enqueue_supersteps(steps.clone(), number, batch).map_err(device_error)?;
         let state = self.loop_state()?;
-        if state.done < 2 {
-            // The second superstep, which is timed, did nothing.
+        if state.whole < 2 {
+            // The second superstep of all vertices, which is timed, did nothing.
             self.seconds_by_step.retain(|step, _| !steps.contains(step));
         }
         // A batch that was cut says nothing of a longer one.
@@ -60,14 +89,16 @@ impl GpuExecutor {
         }
         let done = state.done - self.batches.done;
         self.batches.done = state.done;
-        let has_ended = state.end != LoopEnd::Running;
-        let is_expected = batch > 0 && (done == batch || has_ended && done <= batch);
+        let end = if state.end == LoopEnd::Paused { LoopEnd::Running } else { state.end };
+        let has_ended = end != LoopEnd::Running;
+        let may_be_fewer = has_ended || self.batches.has_frontier && done > 0;
+        let is_expected = batch > 0 && (done == batch || may_be_fewer && done <= batch);
         if !is_expected {
             let what = format!("{batch} supersteps were enqueued, and {done} are done");
             return Err(StageError::defect(what));
         }
         let change = Change { summed: state.summed, changed: state.changed };
-        Ok(LoopProgress { done, change, end: state.end })
+        Ok(LoopProgress { done, change, end })
     }
 
     /// Enqueues supersteps. The first run launch by launch, for what a first launch sets up, and to
@@ -78,9 +109,14 @@ impl GpuExecutor {
         number: usize,
         batch: u64,
     ) -> Result<(), Fault> {
-        let (mut left, part) = (batch, ((steps.start, steps.end), false));
+        let part = ((steps.start, steps.end), false);
+        let mut left = batch;
+        if self.batches.has_frontier {
+            self.upload_bound(self.batches.done + batch)?;
+            left = left.min(WHOLE_BESIDE_FRONTIER);
+        }
         let visits = self.visits.get(&part).copied().unwrap_or(0);
-        for visit in visits..visits.max(2).min(visits + batch) {
+        for visit in visits..visits.max(2).min(visits + left) {
             if visit == 0 {
                 self.launch_superstep(steps.clone(), number)?;
             } else {
@@ -89,6 +125,9 @@ impl GpuExecutor {
             }
             left -= 1;
             self.visits.insert(part, visit + 1);
+        }
+        if self.batches.has_frontier {
+            return (0..left).try_for_each(|_| self.launch_superstep(steps.clone(), number));
         }
         while left > 0 {
             let together = if left >= GRAPH_SUPERSTEPS { GRAPH_SUPERSTEPS } else { 1 };
@@ -122,7 +161,14 @@ impl GpuExecutor {
     }
 
     fn end_superstep(&self, number: usize) -> Result<(), Fault> {
-        self.loops[number].iter().try_for_each(|call| self.launch_call(call, false))
+        let [change, commit] = &self.loops[number][..] else {
+            unreachable!("the two kernels that end a superstep are planned together")
+        };
+        self.launch_call(change, false)?;
+        match &self.frontiers[number] {
+            Some(frontier) if self.batches.has_frontier => self.launch_together(frontier),
+            _ => self.launch_call(commit, false),
+        }
     }
 
     /// Where the loop is; waits for what was enqueued.

@@ -12,7 +12,8 @@ use warploom_launch::{Course, StopCondition};
 use warploom_shell::memory_budget;
 
 use super::{
-    Iteration, SUPERSTEPS, collect_states, describe_change, not_converged_error, save_and_stop,
+    FRONTIER, Iteration, SUPERSTEPS, collect_states, describe_change, not_converged_error,
+    save_and_stop,
 };
 use crate::{
     backend::{Change, DeviceLoops, LoopEnd},
@@ -57,7 +58,9 @@ impl<T: Precision> Iteration<'_, T> {
                 Ok(true)
             }
             _ => {
-                self.courses.push(SUPERSTEPS.to_owned());
+                let has_frontier = self.device_loops()?.has_frontier(number)?;
+                let name = if has_frontier { FRONTIER } else { SUPERSTEPS };
+                self.courses.push(name.to_owned());
                 Ok(false)
             }
         }
@@ -91,7 +94,7 @@ impl<T: Precision> Iteration<'_, T> {
                 LoopEnd::Met => return Ok(true),
                 LoopEnd::NotANumber => return Err(self.find_nan(number)?),
                 LoopEnd::Running => self.save_if_due(number, checkpoints),
-                LoopEnd::DoesNotApply => {
+                LoopEnd::DoesNotApply | LoopEnd::Paused => {
                     return Err(StageError::defect("a superstep left no state of its loop"));
                 }
             }

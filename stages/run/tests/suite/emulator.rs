@@ -18,7 +18,7 @@ use warploom_test_support::list_runner::{BRIEF, GROUPS, NEAR, ON_GPU, SAMPLED};
 use warploom_test_support::skips::is_long;
 
 /// What runs there.
-const LISTS: [&str; 26] = [
+const LISTS: [&str; 27] = [
     "golden_lists::",
     "operations::",
     "bit_exactness::",
@@ -44,6 +44,7 @@ const LISTS: [&str; 26] = [
     "loop_algorithms::library_programs",
     "loop_algorithms::programs_of_ones_own",
     "loop_algorithms::a_search_that_pulls",
+    "frontier::runs_end",
     "errors::a_loss_over_counts",
 ];
 

@@ -60,11 +60,13 @@ fn same(
     }
 }
 
-/// What a loop takes on a GPU, which has no frontiers, and joins whole numbers alone.
+/// What a loop takes on a GPU. It joins whole numbers alone, and has no frontier where an algorithm
+/// does not apply to the values.
 fn courses_of_gpu<'a>(name: &str, courses: &[&'a str]) -> Vec<&'a str> {
+    let is_refused = ["levels of three first values", "weights below zero"].contains(&name);
     let on_gpu = |course: &&'a str| match *course {
-        "frontier" => "supersteps",
-        "joined trees" if name.contains("the smallest real") => "supersteps",
+        "frontier" if is_refused => "supersteps",
+        "joined trees" if name.contains("the smallest real") => "frontier",
         other => other,
     };
     courses.iter().map(on_gpu).collect()

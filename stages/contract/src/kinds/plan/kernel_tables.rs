@@ -64,10 +64,14 @@ pub enum Part {
     Loop,
     /// A loop as a whole, and before it what that needs; its launch is the number of the loop.
     Shortcut,
+    /// Supersteps of few vertices, and before it what that needs; its launch is the number of the
+    /// loop.
+    Frontier,
 }
 
 impl Part {
-    const ALL: [Part; 5] = [Part::Launch, Part::Clock, Part::Watch, Part::Loop, Part::Shortcut];
+    const ALL: [Part; 6] =
+        [Part::Launch, Part::Clock, Part::Watch, Part::Loop, Part::Shortcut, Part::Frontier];
 
     fn name(self) -> &'static str {
         match self {
@@ -76,6 +80,7 @@ impl Part {
             Part::Watch => "watch",
             Part::Loop => "loop",
             Part::Shortcut => "shortcut",
+            Part::Frontier => "frontier",
         }
     }
 }
