@@ -47,8 +47,8 @@ __device__ __forceinline__ void point_at_roots(
   }
 }
 // Plants the forest: each vertex under the other end of its first edge, if that is smaller.
-template <unsigned SIDES> __device__ __forceinline__ void plant(const Crew& crew,
-    const EdgeLists<SIDES>& lists, unsigned* parents, whole* least, unsigned nodes) {
+template <unsigned SIDES, typename State> __device__ __forceinline__ void plant(const Crew& crew,
+    const EdgeLists<SIDES>& lists, unsigned* parents, State* least, unsigned nodes) {
   for (unsigned first = crew.thread(); first < nodes; first += crew.threads() * LOOKS) {
     uint2 slots[LOOKS];
     unsigned other[LOOKS];
@@ -60,7 +60,9 @@ template <unsigned SIDES> __device__ __forceinline__ void plant(const Crew& crew
       other[look] = slots[look].y > 0 ? lists.far[0][slots[look].x] : FULL;
     UNROLL for (unsigned look = 0; look < LOOKS; look++) {
       const unsigned vertex = first + look * crew.threads();
-      if (vertex < nodes) parents[vertex] = min(vertex, other[look]), least[vertex] = ABOVE;
+      if (vertex >= nodes) continue;
+      parents[vertex] = min(vertex, other[look]);
+      least[vertex] = (State)ABOVE;
     }
   }
 }
@@ -86,17 +88,17 @@ __device__ __forceinline__ unsigned find_largest(
   return best;
 }
 // Replaces each value by the smallest of its tree. Threads keep the tree that they saw last.
-__device__ __forceinline__ void find_least_values(
-    Crew& crew, whole* state, const unsigned* parents, whole* least, unsigned nodes) {
+template <typename State> __device__ __forceinline__ void find_least_values(
+    Crew& crew, State* state, const unsigned* parents, State* least, unsigned nodes) {
   unsigned root = FULL;
-  whole value = ABOVE;
+  State value = (State)ABOVE;
   for (unsigned first = crew.thread(); first < nodes; first += crew.threads() * LOOKS) {
     unsigned own[LOOKS];
-    whole values[LOOKS];
+    State values[LOOKS];
     UNROLL for (unsigned look = 0; look < LOOKS; look++) {
       const unsigned vertex = first + look * crew.threads();
       own[look] = vertex < nodes ? __ldcg(parents + vertex) : FULL;
-      values[look] = vertex < nodes ? state[vertex] : ABOVE;
+      values[look] = vertex < nodes ? state[vertex] : (State)ABOVE;
     }
     UNROLL for (unsigned look = 0; look < LOOKS; look++) {
       if (own[look] == FULL) continue;
@@ -109,10 +111,10 @@ __device__ __forceinline__ void find_least_values(
   if (root != FULL && value < __ldcg(least + root)) atomicMin(least + root, value);
   crew.meet();
   for (unsigned first = crew.thread(); first < nodes; first += crew.threads() * LOOKS) {
-    whole values[LOOKS];
+    State values[LOOKS];
     UNROLL for (unsigned look = 0; look < LOOKS; look++) {
       const unsigned vertex = first + look * crew.threads();
-      values[look] = vertex < nodes ? __ldcg(least + __ldcg(parents + vertex)) : ABOVE;
+      values[look] = vertex < nodes ? __ldcg(least + __ldcg(parents + vertex)) : (State)ABOVE;
     }
     UNROLL for (unsigned look = 0; look < LOOKS; look++) {
       const unsigned vertex = first + look * crew.threads();
@@ -122,8 +124,8 @@ __device__ __forceinline__ void find_least_values(
 }
 
 // Bytes of `room`: `ComponentsState` in HEAD; a value for each vertex; tasks; a parent for each.
-template <unsigned SIDES> __device__ __forceinline__ void find_components(
-    LoopState* loop, whole* state, unsigned nodes, unsigned edges, const EdgeLists<SIDES>& lists,
+template <unsigned SIDES, typename State> __device__ __forceinline__ void find_components(
+    LoopState* loop, State* state, unsigned nodes, unsigned edges, const EdgeLists<SIDES>& lists,
     unsigned char* room, unsigned* sampled) {
   ComponentsState* const search = reinterpret_cast<ComponentsState*>(room);
   if (*reinterpret_cast<const unsigned*>(room + KEPT)) {
@@ -131,8 +133,8 @@ template <unsigned SIDES> __device__ __forceinline__ void find_components(
     return;
   }
   Crew crew = {search->arrived, 1};
-  whole* const least = reinterpret_cast<whole*>(room + HEAD);
-  Task* const tasks = reinterpret_cast<Task*>(least + ((nodes + 1) & ~1u));
+  State* const least = reinterpret_cast<State*>(room + HEAD);
+  Task* const tasks = reinterpret_cast<Task*>(least + ((nodes + 3) & ~3u));
   const size_t most_tasks = count_tasks<SIDES, COMPONENT_PIECE>(nodes, edges);
   unsigned* const parents = reinterpret_cast<unsigned*>(tasks + most_tasks);
   plant(crew, lists, parents, least, nodes);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::edge_sums::Sum;
-use super::kernel_parameters::Parameters;
+use super::kernel_parameters::{Parameters, stored};
 use super::lane_layout::Lanes;
 use super::register_estimate::RegisterEstimate;
 use super::statement_text::{self, LoadsOf};
@@ -16,7 +16,6 @@ use super::statements::{Reads, Source, Stream};
 use super::walk_lowering::WalkLowering;
 use super::{Argument, Cut, ListPart, THREADS};
 use warploom_ir::Direction;
-use warploom_launch::Element;
 
 /// The constants and indices at the start of every kernel with lane groups.
 pub(super) fn emit_opening(lanes: &Lanes) -> String {
@@ -125,10 +124,7 @@ pub(super) fn stream_list(lowering: &WalkLowering, stream: &Stream) -> (&'static
         Stream::Kept(..) => ("unsigned", String::new()),
         Stream::Given(leaf) => {
             let leaf = &lowering.walk.leaves[*leaf];
-            (
-                if leaf.element == Element::Real { "real" } else { "whole" },
-                statement_text::slots(&leaf.name),
-            )
+            (stored(leaf.element), statement_text::slots(&leaf.name))
         }
     }
 }

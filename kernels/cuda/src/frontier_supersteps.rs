@@ -7,8 +7,7 @@
 //!           vertices, and where the host wants to look; a superstep with a NaN is not committed
 //! never     turns to the host in between
 //! limits    loops that the list has a frontier for, of one launch with one pass over edges, until
-//!           no value changes; 16 bytes a vertex and a task of 16 bytes for each vertex and for
-//!           each 64 edges, besides tables of slots
+//!           no value changes; 12 bytes a vertex, besides tables of slots
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -26,7 +25,7 @@ use super::register_estimate::RegisterEstimate;
 use super::row_stores::frame_shape;
 use super::row_walk::{lanes_of, lower_walk};
 use super::source_text::{KernelBody, KernelDraft, Printer};
-use super::statement_text::output;
+use super::statement_text::{output, pointer};
 use super::statements::Statements;
 use super::supersteps::LoopArrays;
 use super::walk_lowering::WalkLowering;
@@ -38,9 +37,6 @@ use warploom_tuning as tuning;
 /// Threads of a block, of which each processor has one: fewer than other loops have, for walks that
 /// need many registers.
 const CREW_THREADS: u32 = 512;
-
-/// Edges of one task at most, as in the kernel.
-const PIECE: u32 = 64;
 
 const OPENING: &str = include_str!("frontier_supersteps.cuh");
 
@@ -97,8 +93,10 @@ impl Unit<'_> {
         }
         for (pair, commit) in repeated.commit.iter().enumerate() {
             let element = arrays.array(&commit.state).element;
-            let state = Argument::Buffer(commit.state.clone());
-            parameters.push_output(format!("{element}* state_{pair}"), state);
+            for (name, buffer) in [("state", &commit.state), ("next", &commit.next)] {
+                let argument = Argument::Buffer(buffer.clone());
+                parameters.push_output(format!("{element}* {name}_{pair}"), argument);
+            }
         }
         parameters.add_reads(&lowering, &lowering.reads());
         parameters.stored(&walk);
@@ -147,7 +145,8 @@ pub(super) fn opening(has_any: bool) -> &'static str {
 
 fn room(direction: Direction) -> ShortcutRoom {
     let sides = push_directions(direction).len() as u32;
-    ShortcutRoom { sides, task_lists: 1, piece: PIECE, vertex_bytes: 16 }
+    // A stamp, and two lists of rows.
+    ShortcutRoom { sides, task_lists: 0, piece: 1, vertex_bytes: 12 }
 }
 
 /// The parameters that the kernel of each loop has.
@@ -171,29 +170,41 @@ fn loop_parameters(direction: Direction) -> Vec<(String, Argument)> {
     parameters
 }
 
-/// The lambdas that compare and commit a row.
-fn compared_text(arrays: &LoopArrays<'_>) -> String {
-    let mut moves = String::new();
-    let mut commits = String::new();
-    let mut measures = String::new();
+/// What compares and commits a row: the text before the row is computed, where states and their
+/// successors have changed places or not, and the text of the whole kernel.
+fn compared_text(arrays: &LoopArrays<'_>) -> (String, String) {
+    let [mut places, mut differs, mut measures] = [String::new(), String::new(), String::new()];
+    let [mut moves, mut commits] = [String::new(), String::new()];
     let watched: BTreeSet<&str> = arrays.watched().map(|commit| commit.state.as_str()).collect();
     for (pair, commit) in arrays.repeated.commit.iter().enumerate() {
         let array = arrays.array(&commit.state);
-        let (columns, stride) = (array.buffer.columns, array.stride);
+        let (columns, stride, element) = (array.buffer.columns, array.stride, array.element);
         let each = format!("for (unsigned i = 0; i < {columns}; i++)");
-        let state = format!("state_{pair}[(offset_t)v * {stride} + i]");
-        let next = format!("now({}[(offset_t)v * {stride} + i])", output(&commit.next));
-        moves += &format!("{each} differs |= !is_same(now({state}), {next});\n");
-        commits += &format!("{each} {state} = {next};\n");
+        let at = |name: &str| format!("{name}[(offset_t)v * {stride} + i]");
+        let (state, next) = (format!("state_{pair}"), format!("next_{pair}"));
+        let (read, written) = (pointer(&commit.state), output(&commit.next));
+        places += &format!(
+            "[[maybe_unused]] const {element}* const {read} = is_turned ? {next} : {state};\n\
+             {element}* const {written} = is_turned ? {state} : {next};\n"
+        );
+        let both = format!("now({}), now({})", at(&read), at(&written));
+        differs += &format!("{each} differs |= !is_same({both});\n");
         if watched.contains(commit.state.as_str()) {
-            measures += &format!("{each} compare(change, now({state}), {next});\n");
+            measures += &format!("{each} compare(change, {both});\n");
         }
+        moves += &format!("{each} differs |= !is_same({}, {});\n", at(&state), at(&next));
+        commits += &format!("{each} {} = now({});\n", at(&state), at(&next));
     }
-    format!(
+    let after = format!(
+        "Change change = {{0, 0}};\nbool differs = false;\n__syncwarp();\nif (writes && part == 0) \
+         {{\n{differs}if (differs) {{\n{measures}}}\n}}\nchanged += (unsigned)change.changed;\nodd \
+         |= change.summed != change.summed;\n__syncwarp();\nreturn differs;\n"
+    );
+    let of_kernel = format!(
         "const auto moves = [&](const unsigned v) {{\nbool differs = false;\n{moves}return \
-         differs;\n}};\nconst auto commits = [&](const unsigned v) {{\n{commits}}};\nconst auto \
-         measures = [&](const unsigned v, Change& change) {{\n{measures}}};\n"
-    )
+         differs;\n}};\nconst auto commits = [&](const unsigned v) {{\n{commits}}};\n"
+    );
+    (of_kernel, format!("{places}@ROW@{after}"))
 }
 
 /// The body of the kernel of a loop.
@@ -203,8 +214,8 @@ struct FrontierBody {
     stores: Statements,
     /// The registers of its pass over edges.
     in_flight: RegisterEstimate,
-    /// What compares and commits a row.
-    compared: String,
+    /// What compares and commits a row, and the text around what computes it.
+    compared: (String, String),
 }
 
 impl KernelBody for FrontierBody {
@@ -213,9 +224,9 @@ impl KernelBody for FrontierBody {
         let sides = push.len();
         CALL.replace("@OPENING@", &emit_opening_with_threads(&self.lowering.lanes, CREW_THREADS))
             .replace("@PUSH@", &edge_lists("push", push, true))
-            .replace("@COMPARED@", &self.compared)
+            .replace("@COMPARED@", &self.compared.0)
             .replace("@SIDES@", &sides.to_string())
-            .replace("@PIECE@", &PIECE.to_string())
+            .replace("@AROUND@", &self.compared.1)
             .replace("@ROW@", &self.row_text())
     }
 }
@@ -246,27 +257,15 @@ const bool writes = live && (!together || group == 0);
 ";
 
 const CALL: &str = "if (!loop->commits) return;
-@OPENING@@PUSH@@COMPARED@static_assert(FRONTIER_PIECE == @PIECE@, \"the room of a plan is for these\");
-extern __shared__ unsigned long long shared_room[];
-const auto row = [&](const bool together, const bool live, const unsigned v, const uint2 of, \
-unsigned& changed, unsigned& odd) {
-@ROW@__syncwarp();
-Change change = {0, 0};
-const bool tells = writes && part == 0;
-const bool differs = tells && moves(v);
-if (differs) measures(v, change);
-changed += (unsigned)change.changed;
-odd |= change.summed != change.summed;
-__syncwarp();
-return differs;
-};
+@OPENING@@PUSH@@COMPARED@extern __shared__ unsigned long long shared_room[];
+const auto row = [&](const bool is_turned, const bool together, const bool live, const unsigned v, \
+const uint2 of, unsigned& changed, unsigned& odd) {
+@AROUND@};
 FrontierLoop<L, decltype(row), decltype(moves), decltype(commits)> of_loop = {row, moves, commits};
 FrontierState* const search = reinterpret_cast<FrontierState*>(room);
-Task* const tasks = reinterpret_cast<Task*>(room + HEAD);
-unsigned* const words = reinterpret_cast<unsigned*>(tasks + count_tasks<@SIDES@, FRONTIER_PIECE>(nodes, edges));
+unsigned* const stamps = reinterpret_cast<unsigned*>(room + HEAD);
 FrontierSearch<@SIDES@> frontier = {{search->arrived, mean_degree<@SIDES@>(nodes, edges)}, loop, \
-nodes, edges, push, pull_slots, changed_part, read_part, words, words + nodes, \
-words + 3 * (size_t)nodes, tasks,
+nodes, edges, push, pull_slots, changed_part, read_part, stamps, stamps + nodes,
 {&search->counts, reinterpret_cast<FrontierCounts*>(shared_room)}};
 frontier.run(of_loop, loop->bound);
 ";

@@ -5,7 +5,7 @@
 //! never     adds floats in an order that varies
 use std::rc::Rc;
 
-use super::kernel_parameters::{Parameters, emit_row_context};
+use super::kernel_parameters::{Parameters, emit_row_context, stored_kind};
 use super::operators::{axis_reduction, cast, join_parts, register, start};
 use super::row_values::{registers_of, tables_of, thread_lanes};
 use super::source_text::{KernelBody, KernelDraft, Printer};
@@ -42,11 +42,13 @@ impl Unit<'_> {
             _ => start(reduction, kind),
         };
         let begin = begin.ok_or_else(|| NoKernel::new(format!("{} of {kind}", op.describe())))?;
-        let lies = if kind == Type::Real { "real" } else { "whole" };
         self.note([(ScheduleKind::GraphPooling, true)]);
         self.header();
         let mut parameters = Parameters::new();
-        parameters.push_output(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
+        parameters.push_output(
+            format!("{}* __restrict__ out", stored_kind(kind)),
+            Argument::Buffer(out.clone()),
+        );
         parameters.add_reads(&lowering, &reads);
         let is_one = held == Rows::Graphs(1) && kind != Type::Bool;
         if is_one && columns <= TICKETS as usize {

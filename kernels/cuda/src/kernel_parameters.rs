@@ -77,9 +77,12 @@ impl Parameters {
         for (number, leaf) in lowering.walk.leaves.iter().enumerate() {
             if lowering.streams.contains(&Stream::Given(number)) {
                 let direction = lowering.walk.direction().unwrap_or(Direction::In);
-                let of = if leaf.element == Element::Real { "real" } else { "whole" };
                 self.push(
-                    format!("const {of}* __restrict__ {}", statement_text::slots(&leaf.name)),
+                    format!(
+                        "const {}* __restrict__ {}",
+                        stored(leaf.element),
+                        statement_text::slots(&leaf.name)
+                    ),
                     Argument::Slots(leaf.name.clone(), direction.into()),
                 );
             }
@@ -132,9 +135,8 @@ impl Parameters {
     /// Adds the buffers that a walk stores to.
     pub fn stored(&mut self, walk: &Walk) {
         for step in walk.steps.iter().filter(|step| step.stored) {
-            let of = if step.kind == Type::Real { "real" } else { "whole" };
             self.push_output(
-                format!("{of}* __restrict__ {}", output(&step.out)),
+                format!("{}* __restrict__ {}", stored_kind(step.kind), output(&step.out)),
                 Argument::Buffer(step.out.clone()),
             );
         }
@@ -164,7 +166,16 @@ impl Parameters {
 pub(super) fn stored(element: Element) -> &'static str {
     match element {
         Element::Real | Element::Half(_) => "real",
-        Element::Whole(_) => "whole",
+        Element::Whole(kind) => stored_kind(kind),
+    }
+}
+
+/// The type of a value of this kind in memory.
+pub(super) fn stored_kind(kind: Type) -> &'static str {
+    match kind {
+        Type::Real => "real",
+        Type::Int => "whole",
+        Type::Id | Type::Bool => "narrow",
     }
 }
 

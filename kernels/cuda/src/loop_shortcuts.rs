@@ -7,8 +7,9 @@
 //! never     turns to the host before the loop has ended
 //! limits    with tables of slots, 50 to 90 bytes a vertex and up to 2 bytes an edge, also where
 //!           the loop goes in supersteps; no stop before the end of a loop
+use super::kernel_parameters::stored;
 use super::{Argument, Blocks, Kernel, ListPart, THREADS, WalkedLists, device_plan::ShortcutRoom};
-use warploom_ir::{Direction, Input, Number};
+use warploom_ir::{Direction, Input, Number, Type};
 use warploom_launch::{BufferName, Course, EdgeLength, Element, LaunchList, Loop, Role, Rows};
 
 /// Bytes at the begin of the memory of an algorithm that are 0 before it starts.
@@ -62,6 +63,7 @@ enum PathLength {
 struct Shortcut<'a> {
     number: usize,
     state: &'a str,
+    element: Element,
     direction: Direction,
     algorithm: Algorithm,
 }
@@ -95,11 +97,12 @@ impl<'a> Shortcut<'a> {
         let course = repeated.course.as_ref()?;
         let element = find_element(list, course.state())?;
         let is_whole = matches!(element, Element::Whole(_));
+        let is_int = element == Element::Whole(Type::Int);
         let direction = course.direction();
         let algorithm = match course {
-            Course::Cores { .. } if is_whole => Algorithm::Cores,
+            Course::Cores { .. } if is_int => Algorithm::Cores,
             Course::Least { step: EdgeLength::Nothing, .. } if is_whole => Algorithm::Components,
-            Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } if is_whole => {
+            Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } if is_int => {
                 Algorithm::Levels(*step)
             }
             Course::Least { step: EdgeLength::Number(Number::Real(length)), .. } => {
@@ -113,7 +116,7 @@ impl<'a> Shortcut<'a> {
             }
             _ => return None,
         };
-        Some(Shortcut { number, state: course.state(), direction, algorithm })
+        Some(Shortcut { number, state: course.state(), element, direction, algorithm })
     }
 
     /// The name of its kernel.
@@ -168,8 +171,7 @@ impl<'a> Shortcut<'a> {
 
     /// Its parameters in CUDA, and their arguments.
     fn parameters(&self) -> Vec<(String, Argument)> {
-        let real = matches!(self.algorithm, Algorithm::Paths(_));
-        let state = format!("{}* state", if real { "real" } else { "whole" });
+        let state = format!("{}* state", stored(self.element));
         let mut parameters = vec![
             ("LoopState* loop".to_owned(), Argument::LoopState),
             (state, Argument::Buffer(self.state.to_owned())),

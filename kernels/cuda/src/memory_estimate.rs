@@ -10,7 +10,7 @@ use super::{
     Argument, DevicePlan, Grouped, Groups, ListPart, PairPart, WalkedLists, loop_shortcuts,
     loss_of, supersteps, training_control,
 };
-use warploom_ir::Direction;
+use warploom_ir::{Direction, Type};
 use warploom_launch::{Buffer, BufferName, Element, GraphFacts, LaunchList, MADE, Role, Rows};
 
 /// The alignment of buffers, in bytes.
@@ -152,6 +152,16 @@ fn argument_group(argument: &Argument) -> &'static str {
     }
 }
 
+/// Bytes of an element on a GPU: ids and bools have 4.
+pub fn element_bytes(element: Element, bytes_per_real: u64) -> u64 {
+    match element {
+        Element::Real => bytes_per_real,
+        Element::Half(_) => 2,
+        Element::Whole(Type::Id | Type::Bool) => 4,
+        Element::Whole(_) => 8,
+    }
+}
+
 /// Bytes of the named buffers, each aligned to `ALIGNMENT`.
 pub fn bytes_on_host(list: &LaunchList, facts: &GraphFacts, on_host: &[BufferName]) -> u64 {
     let counts = SizeCounts::from_list(list, facts);
@@ -182,11 +192,7 @@ impl SizeCounts {
 
     /// Bytes of a buffer.
     pub fn buffer_bytes(&self, buffer: &Buffer) -> u64 {
-        let width = match buffer.element {
-            Element::Real => self.bytes_per_real,
-            Element::Half(_) => 2,
-            Element::Whole(_) => 8,
-        };
+        let width = element_bytes(buffer.element, self.bytes_per_real);
         self.rows(buffer).saturating_mul(buffer.stride(self.bytes_per_real)).saturating_mul(width)
     }
 
@@ -245,9 +251,7 @@ impl SizeCounts {
         let measured = || loss_of(list);
         Some(match argument {
             Argument::Slots(name, walked) => {
-                let width =
-                    if find_buffer(list, name)?.element == Element::Real { real } else { 8 };
-                self.walked(walked, list)?.1 * width
+                self.walked(walked, list)?.1 * element_bytes(find_buffer(list, name)?.element, real)
             }
             Argument::Items(walked, part) => self.list_bytes(walked, *part, list)?,
             Argument::Groups(direction, groups, of) => {

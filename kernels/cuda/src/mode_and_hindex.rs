@@ -14,7 +14,7 @@ use super::kernel_parameters::emit_row_context;
 use super::operators::{cast, register};
 use super::schedule_kinds::ScheduleKind;
 use super::source_text::{KernelBody, KernelDraft, Printer};
-use super::unfused_edge_ops::{EdgeValue, SINGLE, edge_parameters, lies, lower_edge_value, single};
+use super::unfused_edge_ops::{EdgeValue, SINGLE, edge_parameters, lower_edge_value, single};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Blocks, NoKernel, THREADS, Unit};
@@ -115,7 +115,7 @@ impl KernelBody for CollectedBody {
             .replace("@ROWS@", &value.rows.text())
             .replace("@EDGE@", &value.edge_text())
             .replace("@TYPE@", register(of_value))
-            .replace("@KEPT@", lies(*kind))
+            .replace("@KEPT@", if *kind == Type::Real { "real" } else { "whole" })
             .replace("@VALUE@", &value.held.at())
             .replace("@HOLDS@", &value.condition())
             .replace("@KEY@", &key)

@@ -8,7 +8,7 @@
 
 use std::rc::Rc;
 
-use super::kernel_parameters::{Parameters, emit_row_context};
+use super::kernel_parameters::{Parameters, emit_row_context, stored_kind};
 use super::lane_layout::{Lanes, Spread, identity, vector_of, widest_vector};
 use super::launch_walk;
 use super::reduce_all_rows::{LastBlockMerge, parts_kernel};
@@ -342,9 +342,8 @@ pub(super) fn product_parameters(
     );
     loaders.iter().chain([&lowering]).for_each(|lowering| given.add_reads(lowering, reads));
     for step in lowering.walk.steps.iter().filter(|step| step.stored) {
-        let of = if step.kind == Type::Real { "real" } else { "whole" };
         given.push_output(
-            format!("{of}* __restrict__ {}", output(&step.out)),
+            format!("{}* __restrict__ {}", stored_kind(step.kind), output(&step.out)),
             Argument::Buffer(step.out.clone()),
         );
     }

@@ -23,6 +23,10 @@ __device__ __forceinline__ void compare(Change& change, const whole before, cons
   const whole low = before < after ? before : after, high = before < after ? after : before;
   change.summed += (double)((offset_t)high - (offset_t)low);
 }
+__device__ __forceinline__ void compare(
+    Change& change, const narrow before, const narrow after) {
+  compare(change, (whole)before, (whole)after);
+}
 // The sum over a block, at its first thread.
 __device__ __forceinline__ void add_up(Change& change) {
   __shared__ Change of_warp[32];

@@ -8,8 +8,9 @@
 //! never     waits for the host, which reads where the loop is after some supersteps
 //! limits    states are copied: a read and a write of each element a superstep, and two reads more
 //!           of those whose change is measured
+use super::kernel_parameters::stored;
 use super::{Argument, Blocks, Kernel, THREADS};
-use warploom_launch::{Buffer, BufferName, Commit, Element, LaunchList, Loop, Rows, StopCondition};
+use warploom_launch::{Buffer, BufferName, Commit, LaunchList, Loop, Rows, StopCondition};
 use warploom_tuning as tuning;
 
 /// Where a loop is, as it is stored on the device.
@@ -151,7 +152,7 @@ impl Array<'_> {
     fn find<'a>(list: &'a LaunchList, name: &str, bytes_per_real: u64) -> Array<'a> {
         let of_name = list.buffers.iter().find(|buffer| buffer.name == *name);
         let buffer = of_name.expect("a validated list declares what it commits");
-        let element = if buffer.element == Element::Real { "real" } else { "whole" };
+        let element = stored(buffer.element);
         Array { buffer, stride: buffer.stride(bytes_per_real), element }
     }
 
@@ -235,7 +236,8 @@ impl LoopArrays<'_> {
         let mut declared = self.pair_declarations(self.watched(), "const ");
         let mut compared: String = self.watched().enumerate().map(compare).collect();
         if let Some(array) = self.active().map(|active| self.array(active)) {
-            declared += ", const whole* __restrict__ active, const unsigned rows";
+            let element = array.element;
+            declared += &format!(", const {element}* __restrict__ active, const unsigned rows");
             compared += &format!(
                 "for (offset_t i = first; i < (offset_t)rows * {}; i += all) \
                  change.changed += active[{}] != 0;\n",

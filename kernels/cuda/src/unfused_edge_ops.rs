@@ -10,7 +10,7 @@
 use std::rc::Rc;
 
 use super::edge_walk_text::{add_slot_lists, stream_list};
-use super::kernel_parameters::{Parameters, emit_row_context, stored};
+use super::kernel_parameters::{Parameters, emit_row_context, stored, stored_kind};
 use super::lane_layout::{Lanes, broadcast_elements, identity};
 use super::operators::{TypedText, apply_fold, cast, register};
 use super::row_values::thread_lanes;
@@ -149,7 +149,7 @@ impl Unit<'_> {
         };
         let mut parameters = Parameters::new();
         parameters.push_output(
-            format!("{}* __restrict__ out", lies(task.kind)),
+            format!("{}* __restrict__ out", stored_kind(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
         parameters.add_reads(&lowering, &body.statements.reads());
@@ -200,7 +200,7 @@ impl Unit<'_> {
         };
         let mut parameters = Parameters::new();
         parameters.push_output(
-            format!("{}* __restrict__ out", lies(task.kind)),
+            format!("{}* __restrict__ out", stored_kind(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
         parameters.push(
@@ -334,7 +334,7 @@ pub(super) fn edge_parameters(
 ) -> Parameters {
     let mut parameters = Parameters::new();
     parameters.push_output(
-        format!("{}* __restrict__ out", lies(task.kind)),
+        format!("{}* __restrict__ out", stored_kind(task.kind)),
         Argument::Buffer(task.out.to_owned()),
     );
     parameters.add_reads(lowering, &lowering.reads());
@@ -555,11 +555,6 @@ out[{place}] = sum;
             cast(value.kind, Type::Real, &value.at())
         )
     }
-}
-
-/// The type of a value in memory.
-pub(super) fn lies(kind: Type) -> &'static str {
-    if kind == Type::Real { "real" } else { "whole" }
 }
 
 fn stored_text(held: &RegisterValue) -> String {

@@ -483,7 +483,9 @@ impl GpuExecutor {
         let banks = buffers.read_banks();
         let done = match place {
             Place::Real(index) => at.upload(&self.gpu, &self.memory, banks.reals.get(index)),
-            Place::Whole(index) => at.upload(&self.gpu, &self.memory, banks.wholes.get(index)),
+            Place::Whole(index) => {
+                at.upload_wholes(&self.gpu, &self.memory, banks.wholes.get(index))
+            }
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         };
         done.map_err(device_error)
@@ -520,9 +522,7 @@ impl GpuExecutor {
         let get = |bytes: &mut [u8]| read(at.place, bytes);
         match place {
             Place::Real(index) => buffers.write_real(index, |made, _| at.read_unpadded(made, get)),
-            Place::Whole(index) => {
-                buffers.write_whole(index, |made, _| at.read_unpadded(made, get))
-            }
+            Place::Whole(index) => buffers.write_whole(index, |made, _| at.read_wholes(made, get)),
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         }
     }

@@ -14,7 +14,7 @@ use warploom_contract::{
     ErrorKind, StageError,
     kinds::partition::{GroupViews, row_lists::WalkedRows},
 };
-use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
+use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts, element_bytes};
 use warploom_cuda::{
     Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
     WalkedLists, loss_of,
@@ -64,6 +64,8 @@ pub struct BufferPlacement {
     pub columns: usize,
     /// Row stride, in elements.
     pub stride: usize,
+    /// Bytes of an element: ids and bools have 4 on a GPU, and 8 on the host.
+    pub element_bytes: usize,
 }
 
 impl BufferPlacement {
@@ -111,6 +113,35 @@ impl BufferPlacement {
         gpu.upload_made(memory, self.place.offset, self.padded_bytes(rows), |at, piece| {
             self.copy_padded(rows, at, piece)
         })
+    }
+
+    /// Copies whole numbers to the device, in the width that they have there.
+    pub fn upload_wholes(&self, gpu: &Gpu, memory: &Memory, rows: &[i64]) -> Result<(), Fault> {
+        if self.element_bytes == size_of::<i64>() {
+            return self.upload(gpu, memory, rows);
+        }
+        let bytes = size_of_val(rows) / size_of::<i64>() * self.element_bytes;
+        gpu.upload_made(memory, self.place.offset, bytes, |at, piece| {
+            let values = &rows[at / size_of::<u32>()..];
+            for (to, value) in piece.chunks_exact_mut(size_of::<u32>()).zip(values) {
+                to.copy_from_slice(&(*value as u32).to_le_bytes());
+            }
+        })
+    }
+
+    /// Reads whole numbers in the width that they have on the device.
+    pub fn read_wholes(
+        &self,
+        rows: &mut [i64],
+        get: impl FnOnce(&mut [u8]) -> Result<(), StageError>,
+    ) -> Result<(), StageError> {
+        if self.element_bytes == size_of::<i64>() {
+            return self.read_unpadded(rows, get);
+        }
+        let mut there = vec![0u32; rows.len()];
+        get(bytemuck::cast_slice_mut(&mut there))?;
+        rows.iter_mut().zip(there).for_each(|(to, value)| *to = i64::from(value));
+        Ok(())
     }
 
     /// Writes host rows into the range of this buffer in `all`, padded with zeros.
@@ -307,7 +338,13 @@ impl Layout {
             let stride = buffer.stride(counts.bytes_per_real) as usize;
             layout.buffers.insert(
                 buffer.name.clone(),
-                BufferPlacement { place, side, columns: buffer.columns as usize, stride },
+                BufferPlacement {
+                    place,
+                    side,
+                    columns: buffer.columns as usize,
+                    stride,
+                    element_bytes: element_bytes(buffer.element, counts.bytes_per_real) as usize,
+                },
             );
         }
         for argument in planned.arguments() {
@@ -406,7 +443,16 @@ pub fn initial_bytes<'a, T: Precision>(
             let banks = buffers.read_banks();
             Some(ArgumentBytes::Made(match *program.places.get(name)? {
                 Place::Real(index) => gather_values(banks.reals.get(index), &edges),
-                Place::Whole(index) => gather_values(banks.wholes.get(index), &edges),
+                Place::Whole(index) => {
+                    let values = banks.wholes.get(index);
+                    let buffer = list.buffers.iter().find(|buffer| buffer.name == *name)?;
+                    if element_bytes(buffer.element, 8) == 8 {
+                        gather_values(values, &edges)
+                    } else {
+                        let narrow = edges.par_iter().map(|&edge| values[edge as usize] as u32);
+                        Buffer::from_vec(narrow.collect::<Vec<u32>>())
+                    }
+                }
                 _ => return None,
             }))
         }
@@ -754,6 +800,7 @@ mod tests {
                 side: MemorySpace::Device,
                 columns,
                 stride,
+                element_bytes: 4,
             };
             let whole = lying.pad_rows(&rows);
             let of_rows: Vec<f64> = rows
@@ -776,6 +823,7 @@ mod tests {
             side: MemorySpace::Device,
             columns: 0,
             stride: 0,
+            element_bytes: 4,
         };
         assert_eq!(nothing.pad_rows::<f32>(&[]), [0u8; 0]);
     }
@@ -787,6 +835,7 @@ mod tests {
             side: MemorySpace::Device,
             columns: 3,
             stride: 4,
+            element_bytes: 4,
         };
         let there = lying.pad_rows(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(
@@ -812,6 +861,7 @@ mod tests {
                 side: MemorySpace::Host,
                 columns,
                 stride,
+                element_bytes: 4,
             };
             lying.write_padded(bytemuck::cast_slice_mut(&mut all), &rows).unwrap();
             let there = lying.pad_rows(&rows);
@@ -827,6 +877,7 @@ mod tests {
             side: MemorySpace::Host,
             columns: 3,
             stride: 4,
+            element_bytes: 4,
         };
         assert!(beyond.write_padded(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
         let narrow = BufferPlacement {
@@ -834,6 +885,7 @@ mod tests {
             side: MemorySpace::Host,
             columns: 3,
             stride: 4,
+            element_bytes: 4,
         };
         assert!(narrow.write_padded(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
     }

@@ -63,7 +63,8 @@ fn same(
 /// What a loop takes on a GPU. It joins whole numbers alone, and has no frontier where an algorithm
 /// does not apply to the values.
 fn courses_of_gpu<'a>(name: &str, courses: &[&'a str]) -> Vec<&'a str> {
-    let is_refused = ["levels of three first values", "weights below zero"].contains(&name);
+    let refused = ["labels along edges", "levels of three first values", "weights below zero"];
+    let is_refused = refused.contains(&name);
     let on_gpu = |course: &&'a str| match *course {
         "frontier" if is_refused => "supersteps",
         "joined trees" if name.contains("the smallest real") => "frontier",
