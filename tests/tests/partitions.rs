@@ -111,6 +111,51 @@ fn edges_of_both_directions_are_listed_where_they_are_walked() {
     again.expect(1).says(&[path.to_str().unwrap(), "hint:"]);
 }
 
+#[test]
+fn edges_are_listed_by_far_end_where_kernels_search_them() {
+    let sandbox = sandbox();
+    let of = |program: &str| Recipe::of(program, "drawn").set("reorder.method=none");
+    let on_gpu = |recipe: &Recipe| {
+        let until_plan = ["--device", "h200", "--until", "plan"];
+        sandbox.front("pipeline", recipe, &until_plan).expect(0).stages().remove(3)
+    };
+    let files = ["in_ascending_offsets", "in_ascending_edges", "out_ascending_edges"];
+    let file = |partition: &Value, name: &str| {
+        folder(partition, "partition").join(format!("{name}.arrow"))
+    };
+    let plain = sandbox.build(&of("triangles")).remove(3);
+    assert!(files.iter().all(|name| !file(&plain, name).exists()));
+    let listed = on_gpu(&of("triangles"));
+    assert!(files.iter().all(|name| file(&listed, name).is_file()));
+    // A partition without them that is named is refused before a plan is made.
+    let named = plain["key"].as_str().unwrap();
+    let range = ["--from", named, "--device", "h200", "--until", "plan"];
+    sandbox.front("pipeline", &of("triangles"), &range).expect(1).says(&[
+        "in_ascending_offsets",
+        "found none",
+        "--set partition.ascending_edges=true",
+    ]);
+    // The setting gives the same partition, whose tables `check` expands.
+    let by_hand = of("triangles").set("partition.ascending_edges=true");
+    assert_eq!(sandbox.build(&by_hand)[3]["key"], listed["key"]);
+    sandbox.stage("partition", &by_hand, &["check"]).expect(0);
+    for name in ["in_ascending_edges", "out_ascending_edges"] {
+        let path = file(&listed, name);
+        let before = fs::read(&path).unwrap();
+        let column = |name: &str| open_numbers::<u32>(&path, name).unwrap().to_vec();
+        let (mut far, edge) = (column("far"), column("edge"));
+        far[10] ^= 1;
+        fs::remove_file(&path).unwrap();
+        write_columns(&path, vec![("far", numbers(far)), ("edge", numbers(edge))]).unwrap();
+        sandbox.stage("partition", &by_hand, &["check"]).expect(3).says(&[name]);
+        // A file that is too short is damage.
+        fs::write(&path, &before[..before.len() / 2]).unwrap();
+        let again = sandbox.front("pipeline", &by_hand, &[]);
+        again.expect(1).says(&[path.to_str().unwrap(), "hint:"]);
+        fs::write(&path, before).unwrap();
+    }
+}
+
 /// A symmetric graph has each edge in both directions: a minimum over one is that over both.
 #[test]
 fn minima_over_a_symmetric_graph_need_no_edges_of_both_directions() {
@@ -130,7 +175,8 @@ fn no_number_of_threads_changes_a_division() {
         let sandbox = sandbox.with_store(format!("store-{threads}"));
         let divided = recipe()
             .set(&format!("partition.scheme={SCHEMES}"))
-            .set("partition.both_directions=true");
+            .set("partition.both_directions=true")
+            .set("partition.ascending_edges=true");
         for stage in ["ingest", "extract", "reorder", "partition"] {
             sandbox.stage(stage, &divided, &["--threads", threads]).expect(0);
         }

@@ -734,9 +734,9 @@ fn run_launches_the_kernels_of_its_plan() {
 /// Rows of the tuning table that `run` may read: of transfers and of what it replays.
 const TUNING_OF_RUN: [&str; 5] =
     ["upload_bytes", "upload_rows", "readback_gap_bytes", "epochs_per_graph", "pinned_state_bytes"];
-/// What orders rows, or divides a walk of a GPU: the orders are made by `partition`, the tiers
-/// counted by `plan`.
-const ORDERS_AND_TIERS: [&str; 7] = [
+/// What orders rows or their edges, or divides a walk of a GPU: the orders are made by `partition`,
+/// the tiers counted by `plan`.
+const ORDERS_AND_TIERS: [&str; 9] = [
     "TierCounts::choose",
     "WalkedDegrees",
     "WalkOrder",
@@ -744,6 +744,8 @@ const ORDERS_AND_TIERS: [&str; 7] = [
     "order_by_degree",
     "warploom_partition",
     "by_degree(",
+    "EdgeOrder",
+    "AscendingEdges",
 ];
 
 #[test]

@@ -18,7 +18,9 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         csr::Csr,
-        partition::{self, Division, FEATURE_ENTRIES, Partition, TableFacts, Tables},
+        partition::{
+            self, ASCENDING_EDGES, Division, FEATURE_ENTRIES, Partition, TableFacts, Tables,
+        },
     },
 };
 use warploom_shell::{StageName, requests::PartitionRequest};
@@ -27,6 +29,7 @@ use warploom_spec::Scheme as Asked;
 use crate::{
     program::WrittenGroups,
     schemes::{
+        ascending_edges,
         feature_entries::{self, SparseFeatures},
         file,
     },
@@ -57,7 +60,7 @@ impl Stage for PartitionStage {
         // Memory needs of all schemes are checked before the first is built.
         let room = Room(context.memory);
         let outlines =
-            outline_schemes(request, &features, room, |scheme| match (scheme, &written) {
+            outline_schemes(&csr, request, &features, room, |scheme| match (scheme, &written) {
                 (Asked::Program, Some(written)) => written.outline(&csr, request, room),
                 _ => schemes::outline(scheme, &csr, request, room),
             })?;
@@ -107,7 +110,7 @@ impl Stage for PartitionStage {
         let artifact = outputs.get(Kind::Partition)?;
         let page = partition::open(artifact)?;
         let (features, room) = (feature_entries::read(inputs, request)?, Room(u64::MAX));
-        let expected = outline_schemes(request, &features, room, |scheme| match scheme {
+        let expected = outline_schemes(&csr, request, &features, room, |scheme| match scheme {
             // What the program wrote is not kept, and no check runs it.
             Asked::Program => Ok(file::stored_outline(&page, &csr, &request.spec)),
             _ => schemes::outline(scheme, &csr, request, room),
@@ -142,9 +145,10 @@ impl Stage for PartitionStage {
     }
 }
 
-/// The outline of each requested scheme, and why it is there: `rows` first, always; last the
-/// entries of sparse features.
+/// The outline of each requested scheme, and why it is there: `rows` first, always; last what
+/// kernels of a GPU read.
 fn outline_schemes(
+    csr: &Csr,
     request: &PartitionRequest,
     features: &[SparseFeatures],
     room: Room,
@@ -167,9 +171,15 @@ fn outline_schemes(
         room.refuse_beyond(FEATURE_ENTRIES, outline.bytes_peak())?;
         Ok((outline, "launches over sparse features on a GPU read it"))
     });
+    let ascending = request.spec.ascending_edges.then(|| {
+        let outline = ascending_edges::outline(csr);
+        room.refuse_beyond(ASCENDING_EDGES, outline.bytes_peak())?;
+        Ok((outline, "launches that count common neighbours on a GPU read it"))
+    });
     std::iter::once((Asked::Rows, of_rows))
         .chain(others)
         .map(|(scheme, why)| Ok((outline(scheme)?, why)))
         .chain(of_features)
+        .chain(ascending)
         .collect()
 }

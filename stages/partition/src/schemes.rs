@@ -4,6 +4,7 @@
 //! promises  an outline allocates nothing that grows with the edges before its memory is checked;
 //!           built tables have the sizes of the outline
 //! never     writes a file
+pub mod ascending_edges;
 pub mod degree_bins;
 pub mod feature_entries;
 pub mod file;
@@ -101,6 +102,7 @@ pub fn build(
         Scheme::RowRelation { forms } => row_relation::build(csr, *forms)?,
         Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::build(csr, *block_nodes)?,
         Scheme::FeatureEntries { .. } => feature_entries::build(features),
+        Scheme::AscendingEdges {} => build_tables(csr, ascending_edges::build),
         Scheme::File { spanning, .. } => file::build(csr, request, *spanning)?,
     })
 }
@@ -143,6 +145,9 @@ pub fn prove(
         Scheme::RowRelation { forms } => row_relation::prove(csr, tables, *forms),
         Scheme::PackedGraphs { block_nodes, .. } => packed_graphs::prove(csr, tables, *block_nodes),
         Scheme::FeatureEntries { .. } => feature_entries::prove(features, tables).map(|()| None),
+        Scheme::AscendingEdges {} => {
+            prove_both(csr, |side| ascending_edges::prove(side, tables).map(|()| None))
+        }
         Scheme::File { dw, block_threads, .. } => {
             file::prove(csr, tables, group_spans::groups_per_block(*dw, *block_threads))
         }

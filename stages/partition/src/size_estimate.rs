@@ -4,7 +4,7 @@
 //! never     allocates
 use warploom_contract::{
     ErrorKind, StageError,
-    kinds::partition::{FEATURE_ENTRIES, Padding, Scheme, TableFacts},
+    kinds::partition::{ASCENDING_EDGES, FEATURE_ENTRIES, Padding, Scheme, TableFacts},
 };
 use warploom_shell::machine_limits::{memory_option, show_size};
 
@@ -44,8 +44,8 @@ impl Room {
             show_size(self.0),
             self.0
         );
-        // These are always built.
-        let other = if ["rows", FEATURE_ENTRIES].contains(&scheme) {
+        // No setting names these, or a program needs them.
+        let other = if ["rows", FEATURE_ENTRIES, ASCENDING_EDGES].contains(&scheme) {
             String::new()
         } else {
             format!("; or leave `{scheme}` out of  partition.scheme")

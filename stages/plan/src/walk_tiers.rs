@@ -1,7 +1,7 @@
 //! walk_tiers: how many rows of each walk have several blocks, a block or a warp each.
 //!
 //! promises  counts follow from the offsets of the walk in `partition`, of which a few are read; a
-//!           partition without the tables of a walk is refused
+//!           partition without the tables of a walk, or of a search, is refused
 //! never     opens an edge or an entry of a feature
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, StageError,
@@ -14,7 +14,7 @@ use warploom_contract::{
 use warploom_cuda::{DecidedKernels, TierCounts, WalkedDegrees, WalkedLists};
 use warploom_ir::Direction;
 use warploom_launch::LaunchList;
-use warploom_shell::graph_reads;
+use warploom_shell::graph_reads::{self, OptionalTables};
 
 /// The degrees of rows in the order of a GPU.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,9 @@ impl WalkTiers {
     ) -> Result<(), StageError> {
         let (Some(decided), Some(partition)) = (decided, &self.partition) else { return Ok(()) };
         let planned = &mut decided.plan;
+        if OptionalTables::of_kernels(planned).ascending_edges {
+            refuse_missing_ascending(partition)?;
+        }
         for (walked, cut) in planned.walks_in_tiers() {
             let found = match &walked {
                 WalkedLists::Edges(direction) => edge_offsets(partition, *direction)?,
@@ -56,6 +59,21 @@ impl WalkTiers {
         }
         Ok(())
     }
+}
+
+/// Refuses a partition without the edges of each row by far end.
+fn refuse_missing_ascending(partition: &Artifact) -> Result<(), StageError> {
+    if row_lists::has_ascending_rows(partition)? {
+        return Ok(());
+    }
+    let what = "the program counts common neighbours on a GPU: expected the tables \
+                in_ascending_offsets, in_ascending_edges, and those of out, of 32 bits in the \
+                partition, found none";
+    let error = StageError::new(ErrorKind::Specification, what).at(partition.path.display());
+    Err(error.hint(
+        "--set partition.ascending_edges=true  builds a partition with the edges of each row in \
+         the order of its neighbours",
+    ))
 }
 
 /// Where the edges of each row start.

@@ -2,7 +2,6 @@
 //!
 //! promises  `upload` reads all of it before the first launch; `input_data` holds it
 //! never     runs a launch
-pub mod ascending_edges;
 pub mod device_groups;
 pub(crate) mod edge_lists;
 pub mod graphs;

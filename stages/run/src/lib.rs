@@ -57,7 +57,6 @@ use crate::{
     environment::EnergyMeasurement,
     host_state::HostState,
     inputs::{
-        ascending_edges::{self, AscendingEdges},
         device_groups::DeviceGroups,
         group_division::Division,
         input_data::Data,
@@ -193,11 +192,6 @@ fn execute_plan<T: Precision>(
     let needs = DataNeeds::new(list, needs, kernels.as_deref());
     let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;
     load_groups(inputs, page, kernels.as_ref(), &mut data)?;
-    if kernels.as_deref().is_some_and(ascending_edges::are_read) {
-        let artifact = inputs.get(Kind::Csr)?;
-        let read = AscendingEdges::from_csr(&Csr::open(artifact)?, &artifact.path)?;
-        data.ascending = Some(read);
-    }
     drop(loading);
     let mut backend = make_backend(context, request, page, memory, list, data, kernels.as_ref())?;
     let started = Instant::now();

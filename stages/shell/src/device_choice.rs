@@ -1,5 +1,5 @@
-//! device_choice: whether `--device auto` takes a GPU for a program, and whether a GPU walks the
-//! edges of both directions for it.
+//! device_choice: whether `--device auto` takes a GPU for a program, and which tables its kernels
+//! read that not every partition has.
 //!
 //! promises  the decision follows from program, settings and device, never from the graph or the
 //!           store, since `reorder` needs the device before a plan exists; it uses the function by
@@ -17,7 +17,8 @@ use warploom_ir::Data;
 use warploom_spec::{Mode, Pipeline, PlanSpec, RunSpec};
 
 use crate::{
-    graph_reads, plan_settings,
+    graph_reads::OptionalTables,
+    plan_settings,
     program::{self, GpuRequest, Program},
     sample_data_sets, scheduler,
 };
@@ -43,30 +44,38 @@ pub fn auto_takes_gpu(pipeline: &Pipeline) -> Result<bool, StageError> {
     Ok(matches!(judge_pipeline(pipeline, &text, &device), Verdict::Kernels(_)))
 }
 
-/// Whether kernels of a GPU walk the edges of both directions together, for which a partition needs
-/// tables of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum BothWalks {
-    /// On no graph.
-    #[default]
-    Never,
-    /// Unless the graph is symmetric: then one direction is walked.
-    UnlessSymmetric,
-    /// On every graph.
-    Always,
+/// The tables that kernels of a GPU read and that a partition has only for such kernels. Some walk
+/// one direction of a symmetric graph, and both of another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TablesRead {
+    /// On a symmetric graph.
+    pub on_symmetric: OptionalTables,
+    /// On any other graph.
+    pub on_others: OptionalTables,
 }
 
-/// Whether kernels walk both directions on some sample data set. They may where samples do not
-/// tell; where no sample has kernels, or no text can be read, `plan` refuses the program.
-pub fn find_both_walks(device: &Facts, pipeline: &Pipeline) -> BothWalks {
-    if device.kind != Kind::Cuda {
-        return BothWalks::Never;
+impl TablesRead {
+    fn union(self, other: Self) -> Self {
+        TablesRead {
+            on_symmetric: self.on_symmetric.union(other.on_symmetric),
+            on_others: self.on_others.union(other.on_others),
+        }
     }
-    let Ok(text) = plan_settings::program_text(pipeline) else { return BothWalks::Never };
+}
+
+/// The tables that kernels read on some sample data set. Where samples do not tell, they may read
+/// all; where no sample has kernels, or no text can be read, `plan` refuses the program.
+pub fn find_tables_read(device: &Facts, pipeline: &Pipeline) -> TablesRead {
+    if device.kind != Kind::Cuda {
+        return TablesRead::default();
+    }
+    let Ok(text) = plan_settings::program_text(pipeline) else { return TablesRead::default() };
     match judge_pipeline(pipeline, &text, device) {
-        Verdict::Kernels(both_walks) => both_walks,
-        Verdict::NoKernels(_) => BothWalks::Never,
-        Verdict::Unknown => BothWalks::Always,
+        Verdict::Kernels(tables) => tables,
+        Verdict::NoKernels(_) => TablesRead::default(),
+        Verdict::Unknown => {
+            TablesRead { on_symmetric: OptionalTables::ALL, on_others: OptionalTables::ALL }
+        }
     }
 }
 
@@ -92,8 +101,8 @@ pub fn ordinal_of_rank(name: &str, facts: &Facts) -> Option<usize> {
 /// The result of compiling a program for a GPU on sample data sets.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// The whole program has kernels, which may walk the edges of both directions together.
-    Kernels(BothWalks),
+    /// The whole program has kernels, which read these tables.
+    Kernels(TablesRead),
     /// The program lacks a kernel on every data set, for this reason.
     NoKernels(StageError),
     /// It fits no sample, or has kernels on some samples only: the data set decides.
@@ -118,7 +127,7 @@ pub fn judge_program(program: &Program, plan: &PlanSpec, run: &RunSpec, device: 
 }
 
 /// `Kernels` if the first sample that the program fits has them, with what those of any sample
-/// walk; `NoKernels` if all such samples refuse it.
+/// read; `NoKernels` if all such samples refuse it.
 fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     let samples = sample_data_sets::samples_for_text(program.text);
     let mut made = samples
@@ -126,41 +135,42 @@ fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Fac
         .filter_map(|sample| decide_on_sample(program, plan, run, sample, device));
     match made.next() {
         None => Verdict::Unknown,
-        // What a program walks may depend on relations, kinds and weights.
-        Some(Ok(both_walks)) => Verdict::Kernels(made.flatten().fold(both_walks, Ord::max)),
+        // What a program reads may depend on relations, kinds and weights.
+        Some(Ok(tables)) => Verdict::Kernels(made.flatten().fold(tables, TablesRead::union)),
         Some(Err(why)) if made.all(|other| other.is_err()) => Verdict::NoKernels(why),
         Some(Err(_)) => Verdict::Unknown,
     }
 }
 
-/// Decides on the kernels of a program on a sample, and says whether they walk both directions;
-/// none where the program does not fit the sample.
+/// Decides on the kernels of a program on a sample, and says which tables they read; none where the
+/// program does not fit the sample.
 fn decide_on_sample(
     program: &Program,
     plan: &PlanSpec,
     run: &RunSpec,
     sample: Data,
     device: &Facts,
-) -> Option<Result<BothWalks, StageError>> {
+) -> Option<Result<TablesRead, StageError>> {
     let decide = |sample: Data| try_sample(program, plan, run, sample, device);
-    match decide(sample.clone())? {
-        Ok(false) => Some(Ok(BothWalks::Never)),
-        Ok(true) => Some(match decide(Data { symmetric: true, ..sample })? {
-            Ok(false) => Ok(BothWalks::UnlessSymmetric),
-            _ => Ok(BothWalks::Always),
-        }),
-        Err(refused) => Some(Err(refused)),
-    }
+    let on_others = match decide(sample.clone())? {
+        Ok(tables) if tables == OptionalTables::default() => {
+            return Some(Ok(TablesRead::default()));
+        }
+        Ok(tables) => tables,
+        Err(refused) => return Some(Err(refused)),
+    };
+    let on_symmetric = decide(Data { symmetric: true, ..sample })?.unwrap_or(on_others);
+    Some(Ok(TablesRead { on_symmetric, on_others }))
 }
 
-/// Whether the kernels of a program on a sample walk both directions.
+/// The tables that the kernels of a program on a sample read.
 fn try_sample(
     program: &Program,
     plan: &PlanSpec,
     run: &RunSpec,
     sample: Data,
     device: &Facts,
-) -> Option<Result<bool, StageError>> {
+) -> Option<Result<OptionalTables, StageError>> {
     let sample = Data { lanes: true, bytes_per_real: program::bytes_per_real(run.dtype), ..sample };
     let traced = program.try_trace(&sample).ok()?;
     if let Err(refused) = program::refuse_on_gpu(run.dtype) {
@@ -179,7 +189,7 @@ fn try_sample(
         groups: &[],
     };
     let decided = program::decide_for_gpu(&made.list, &asked, device);
-    Some(decided.map(|decided| graph_reads::walks_both_directions(&decided)))
+    Some(decided.map(|decided| OptionalTables::of_kernels(&decided)))
 }
 
 #[cfg(test)]
@@ -229,23 +239,27 @@ mod tests {
     }
 
     #[test]
-    fn walks_over_both_directions_are_found_without_a_graph() {
+    fn tables_that_kernels_read_are_found_without_a_graph() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/programs");
-        let both_walks = |name: &str, text: &str| match verdict(name, text, &[]) {
-            Verdict::Kernels(both_walks) => both_walks,
+        let tables = |name: &str, text: &str| match verdict(name, text, &[]) {
+            Verdict::Kernels(tables) => tables,
             other => panic!("{name}: {other:?}"),
         };
-        for name in ["gcn", "sage", "gat", "pagerank", "bfs", "components", "kcore"] {
+        let none = OptionalTables::default();
+        let both = OptionalTables { both_directions: true, ..none };
+        let ascending = OptionalTables { ascending_edges: true, ..none };
+        for name in ["gcn", "sage", "gat", "pagerank", "bfs", "components", "kcore", "triangles"] {
             let text = std::fs::read_to_string(folder.join(format!("{name}.py"))).unwrap();
-            let expected = match name {
-                "components" => BothWalks::UnlessSymmetric,
-                _ => BothWalks::Never,
+            let [on_symmetric, on_others] = match name {
+                "components" => [none, both],
+                "triangles" => [ascending; 2],
+                _ => [none; 2],
             };
-            assert_eq!(both_walks(name, &text), expected, "{name}");
+            assert_eq!(tables(name, &text), TablesRead { on_symmetric, on_others }, "{name}");
         }
         // A sum takes each edge of a symmetric graph twice.
         let text = "def p(v):\n    return sum(u.indegree for u in v.nbs)\n";
-        assert_eq!(both_walks("p", text), BothWalks::Always);
+        assert_eq!(tables("p", text), TablesRead { on_symmetric: both, on_others: both });
     }
 
     #[test]

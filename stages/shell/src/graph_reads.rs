@@ -10,8 +10,8 @@ use warploom_contract::Names;
 use warploom_contract::kinds::{
     csr::{self, IN_FILES, OUT_FILES, TYPES_FILE, WEIGHTS_FILE},
     partition::{
-        EDGES_FILES, FEATURE_FILES, FILE, FeatureWalk, GROUP_FILES, NEIGHBOUR_GROUPS, SPAN_FILES,
-        UNITS_FILES, WALK_FILES, row_lists::RowListNeeds,
+        ASCENDING_FILES, EDGES_FILES, FEATURE_FILES, FILE, FeatureWalk, GROUP_FILES,
+        NEIGHBOUR_GROUPS, SPAN_FILES, UNITS_FILES, WALK_FILES, row_lists::RowListNeeds,
     },
     plan::{GraphFiles, GroupDivision, RunReads},
 };
@@ -53,11 +53,13 @@ pub fn row_list_needs(needs: Needs, kernels: Option<&DevicePlan>) -> RowListNeed
             Some(WalkedLists::Edges(Direction::In)) => rows.walked[0] = true,
             Some(WalkedLists::Edges(Direction::Out)) => rows.walked[1] = true,
             Some(WalkedLists::Edges(Direction::Both)) => rows.walked[2] = true,
+            Some(WalkedLists::Ascending(direction)) => {
+                let side = usize::from(*direction == Direction::Out);
+                rows.ascending[side] = true;
+                rows.ascending_ids[side] |= matches!(argument, Argument::Items(_, ListPart::Edge));
+            }
             // The csr has them, or they are over features.
-            Some(
-                WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_) | WalkedLists::Entries(..),
-            )
-            | None => {}
+            Some(WalkedLists::CsrEdges(_) | WalkedLists::Entries(..)) | None => {}
         }
     }
     rows
@@ -80,10 +82,36 @@ pub fn feature_walk(list: &LaunchList, walked: &WalkedLists) -> Option<FeatureWa
     Some(FeatureWalk { kind, by_columns: *by_columns })
 }
 
-/// Whether kernels walk the edges of both directions together.
-pub fn walks_both_directions(kernels: &DevicePlan) -> bool {
-    let both = WalkedLists::Edges(Direction::Both);
-    kernels.arguments().any(|argument| walked(argument) == Some(&both))
+/// Tables that a partition has only for kernels that read them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OptionalTables {
+    /// The edges of both directions together, for walks over them.
+    pub both_directions: bool,
+    /// The edges of each row by far end, for searches.
+    pub ascending_edges: bool,
+}
+
+impl OptionalTables {
+    /// All of them.
+    pub const ALL: OptionalTables = OptionalTables { both_directions: true, ascending_edges: true };
+
+    /// Those that these kernels read.
+    pub fn of_kernels(kernels: &DevicePlan) -> Self {
+        let reads =
+            |is_such: fn(&WalkedLists) -> bool| kernels.arguments().filter_map(walked).any(is_such);
+        OptionalTables {
+            both_directions: reads(|walked| *walked == WalkedLists::Edges(Direction::Both)),
+            ascending_edges: reads(|walked| matches!(walked, WalkedLists::Ascending(_))),
+        }
+    }
+
+    /// Those of either.
+    pub fn union(self, other: Self) -> Self {
+        OptionalTables {
+            both_directions: self.both_directions || other.both_directions,
+            ascending_edges: self.ascending_edges || other.ascending_edges,
+        }
+    }
 }
 
 /// Whether launches walk by groups of a scheme.
@@ -166,18 +194,10 @@ fn input_files(role: &Role) -> &'static [&'static str] {
 /// The files of the csr that kernels take in the order of its slots.
 fn slot_files(argument: &Argument) -> &'static [&'static str] {
     match argument {
-        Argument::Items(WalkedLists::Ascending(Direction::Out), ListPart::Offset) => {
-            &[OUT_FILES.offsets]
+        Argument::Items(WalkedLists::CsrEdges(Direction::Out), ListPart::Far) => {
+            &[OUT_FILES.neighbours]
         }
-        Argument::Items(WalkedLists::Ascending(_), ListPart::Offset) => &[IN_FILES.offsets],
-        Argument::Items(
-            WalkedLists::CsrEdges(Direction::Out) | WalkedLists::Ascending(Direction::Out),
-            ListPart::Far,
-        ) => &[OUT_FILES.neighbours],
-        Argument::Items(WalkedLists::CsrEdges(_) | WalkedLists::Ascending(_), ListPart::Far) => {
-            &[IN_FILES.neighbours]
-        }
-        Argument::Items(WalkedLists::Ascending(_), _) => &[IN_FILES.edges],
+        Argument::Items(WalkedLists::CsrEdges(_), ListPart::Far) => &[IN_FILES.neighbours],
         Argument::Items(WalkedLists::CsrEdges(Direction::Out), _)
         | Argument::Slots(_, WalkedLists::CsrEdges(Direction::Out)) => &[OUT_FILES.edges],
         Argument::Items(WalkedLists::CsrEdges(_), _)
@@ -217,6 +237,7 @@ pub fn known_name(name: &str) -> Option<&'static str> {
         return Some(FEATURE_FILES);
     }
     let rows = UNITS_FILES.into_iter().chain(EDGES_FILES).chain(WALK_FILES.into_iter().flatten());
+    let ascending = ASCENDING_FILES.into_iter().flatten();
     let groups = GROUP_FILES.into_iter().chain(SPAN_FILES);
-    csr::files().chain(rows).chain(groups).find(|known| *known == name)
+    csr::files().chain(rows).chain(ascending).chain(groups).find(|known| *known == name)
 }

@@ -35,7 +35,7 @@ use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
     data_set::{DataSet, raw_digests},
-    device_choice::{self, BothWalks},
+    device_choice::{self, TablesRead},
     edge_schedules,
     external_program::{ExternalProgram, ProgramSettings},
     memory_budget,
@@ -202,8 +202,8 @@ pub struct PartitionRequest {
     pub is_for_gpu: bool,
     /// Whether features of the graph are sparse, whose entries are then listed for a GPU too.
     pub has_sparse_features: bool,
-    /// Whether kernels walk both directions together, whose edges are then listed too.
-    pub both_walks: BothWalks,
+    /// The tables that kernels read, which are then made too.
+    pub tables_read: TablesRead,
 }
 
 impl Request for PartitionRequest {
@@ -223,25 +223,29 @@ impl Request for PartitionRequest {
         };
         let program = ExternalProgram::resolve(environment, pipeline, settings)?;
         let device = environment.device_facts(pipeline)?;
-        let both_walks = device_choice::find_both_walks(&device, pipeline);
+        let tables_read = device_choice::find_tables_read(&device, pipeline);
         Ok(PartitionRequest {
             spec,
             groups_digest,
             program,
             is_for_gpu: device.kind == DeviceKind::Cuda,
             has_sparse_features: false,
-            both_walks,
+            tables_read,
         })
     }
 
     fn learn_reads(&mut self, available: &Inputs) -> Result<(), StageError> {
         self.has_sparse_features =
             self.is_for_gpu && graph::has_sparse_features(available.get(Kind::Graph)?);
-        self.spec.both_directions |= match self.both_walks {
-            BothWalks::Never => false,
-            BothWalks::UnlessSymmetric => !profile::open(available.get(Kind::Profile)?)?.symmetric,
-            BothWalks::Always => true,
+        let TablesRead { on_symmetric, on_others } = self.tables_read;
+        let differ = on_symmetric != on_others;
+        let tables = if differ && profile::open(available.get(Kind::Profile)?)?.symmetric {
+            on_symmetric
+        } else {
+            on_others
         };
+        self.spec.both_directions |= tables.both_directions;
+        self.spec.ascending_edges |= tables.ascending_edges;
         Ok(())
     }
 
@@ -255,6 +259,7 @@ impl Request for PartitionRequest {
             .copied()
             .chain(["scheme", "unit_edges", "parts"])
             .chain(Some("both_directions").filter(|_| self.spec.both_directions))
+            .chain(Some("ascending_edges").filter(|_| self.spec.ascending_edges))
             .collect();
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {

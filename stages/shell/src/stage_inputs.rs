@@ -159,6 +159,7 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
                 files: Names(
                     partition::OFFSETS_FILES
                         .into_iter()
+                        .chain(partition::ASCENDING_FILES.map(|[offsets, _]| offsets))
                         .chain([partition::FEATURE_OFFSETS_FILES])
                         .filter(|_| is_gpu)
                         .collect(),

@@ -3,7 +3,6 @@
 //! promises  both get the same numbers, exactly where they are given in f64; the executor gets them
 //!           in the order of the degrees if asked to
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::LazyLock;
 
 use arrow_buffer::ArrowNativeType;
@@ -12,7 +11,7 @@ use warploom_contract::kinds::{
     graph::EdgeTable,
     partition::{
         Column, FeatureTable, FeatureWalk, GroupViews, RowUnits, Table, Tables,
-        row_lists::{RowEdges, RowLists, WalkedRows},
+        row_lists::{AscendingRows, RowEdges, RowLists, WalkedRows},
     },
 };
 use warploom_contract::progress::{Silence, StopFlag};
@@ -26,6 +25,7 @@ use warploom_launch::{Buffer, Element, LaunchList, Role, Rows};
 use warploom_partition::{
     directions::both_sides,
     schemes::{
+        ascending_edges,
         feature_entries::{self, SparseFeatures as ListedFeatures},
         neighbour_groups, walked_lists,
     },
@@ -35,7 +35,6 @@ use warploom_run::{
     buffers::{Aligned, Contents},
     cpu::CpuBackend,
     cuda::{CudaBackend, GpuPlan},
-    inputs::ascending_edges::AscendingEdges,
     inputs::device_groups::DeviceGroups,
     inputs::graphs::Graphs,
     inputs::input_data::{Data, InputRows, SparseFeatures},
@@ -122,7 +121,6 @@ impl ListInputs {
         let mut data = Data::<T>::from_graph(&csr, row_lists(&csr), needs);
         data.old_of_new = old_of_new;
         data.device_groups = asked_groups().map(|groups| divide(&csr, groups));
-        data.ascending = gpu().map(|_| AscendingEdges::from_csr(&csr, Path::new("csr")).unwrap());
         // The csr holds f32; what was given goes in as it is.
         for (side, edges) in
             [(&mut data.incoming, &csr.incoming.edges), (&mut data.outgoing, &csr.outgoing.edges)]
@@ -530,8 +528,8 @@ fn owned<E: bytemuck::Pod + ArrowNativeType>(values: Vec<E>) -> Contents<E> {
 fn row_lists(csr: &Csr) -> RowLists {
     let order = WalkOrder::choose(csr.nodes(), csr.edges() as u64);
     let both = walked_lists::build_both(csr, walked_lists::order_of_both(csr));
-    let of_sides = both_sides(csr).into_iter().flat_map(|side| walked_lists::build(side, order));
-    let tables: Tables = of_sides.chain(both).collect();
+    let of_side = |side| [walked_lists::build(side, order), ascending_edges::build(side)].concat();
+    let tables: Tables = both_sides(csr).into_iter().flat_map(of_side).chain(both).collect();
     let column = |name: &str, column: &str| match tables.column(name, column) {
         Ok(Column::U32(numbers)) => numbers.clone(),
         other => panic!("{name}: expected numbers of 32 bits, found {other:?}"),
@@ -549,6 +547,11 @@ fn row_lists(csr: &Csr) -> RowLists {
             edges: edges(format!("{side}_walk_edges")),
         }
     };
+    let ascending = |side: &str| {
+        let offsets = format!("{side}_ascending_offsets");
+        let edges = edges(format!("{side}_ascending_edges"));
+        Some(AscendingRows { offsets: column(&offsets, &offsets), edges })
+    };
     let [incoming, outgoing] = ["in", "out"].map(|side| edges(format!("{side}_edges")));
     let [walked_in, walked_out, walked_both] = ["in", "out", "both"].map(walked);
     RowLists {
@@ -561,6 +564,7 @@ fn row_lists(csr: &Csr) -> RowLists {
         walked_in: Some(walked_in),
         walked_out: Some(walked_out),
         walked_both: Some(walked_both),
+        ascending: ["in", "out"].map(ascending),
     }
 }
 

@@ -29,6 +29,7 @@
 //! | `row-relation` | `*_row_types`: relation of each slot; or `*_row_runs`: first run of each row, and their number, with `*_runs`: relation and start slot |
 //! | `packed-graphs` | `graph_blocks`: first graph and first row of each block, and the ends; `block_graphs`: graph and its first row; `block_rows`: rows by block, graph, number |
 //! | `feature-entries` | `feature_walk_*`: entries of sparse features (`feature_walks`) |
+//! | `ascending-edges` | `*_ascending_*`: edges of each row by far end (`row_lists`) |
 //! | `file` | `file_groups`: node, start and end slot, by slot; `file_group_spans`: as `*_group_spans` |
 use std::{collections::BTreeMap, path::Path};
 
@@ -74,6 +75,14 @@ pub const WALK_FILES: [[&str; 3]; 3] = [
     ["both_walk_rows.arrow", OFFSETS_FILES[2], "both_walk_edges.arrow"],
 ];
 
+/// Rows by number, where they start and their edges by far end, over in-edges and out-edges.
+pub const ASCENDING_FILES: [[&str; 2]; 2] = [
+    ["in_ascending_offsets.arrow", "in_ascending_edges.arrow"],
+    ["out_ascending_offsets.arrow", "out_ascending_edges.arrow"],
+];
+
+/// Scheme `ascending-edges`, by name: it is there where it is asked for.
+pub const ASCENDING_EDGES: &str = "ascending-edges";
 /// Scheme `feature-entries`, by name: it is there where the graph has sparse features.
 pub const FEATURE_ENTRIES: &str = "feature-entries";
 /// Scheme `neighbour-groups`, by name.
@@ -221,6 +230,8 @@ pub enum Scheme {
         /// The features, of all nodes or of kinds.
         features: Vec<FeatureSize>,
     },
+    /// The edges of each row by far end, for kernels that search them.
+    AscendingEdges {},
     /// A user's own groups of in-neighbours.
     File {
         /// The digest of the file.
@@ -271,6 +282,7 @@ impl Scheme {
             Scheme::RowRelation { .. } => "row-relation",
             Scheme::PackedGraphs { .. } => "packed-graphs",
             Scheme::FeatureEntries { .. } => FEATURE_ENTRIES,
+            Scheme::AscendingEdges {} => ASCENDING_EDGES,
             Scheme::File { .. } => FILE,
         }
     }

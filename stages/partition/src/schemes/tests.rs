@@ -20,7 +20,7 @@ use warploom_test_support::{golden_text::assert_golden, graphs};
 
 use crate::{
     directions::both_sides,
-    schemes::{build, feature_entries, outline, prove, walked_lists},
+    schemes::{ascending_edges, build, feature_entries, outline, prove, walked_lists},
     size_estimate::{Outline, Room},
 };
 
@@ -427,6 +427,19 @@ fn no_table_that_leaves_its_bounds_is_published() {
         mark += 1;
         publish_tables(&store, &sixteen(), division, tables, mark)
     });
+    let graph = sixteen();
+    let (outline, tables) = ascending_tables(&graph);
+    refuse_beyond_bounds(&outline, &tables, &mut |division, tables| {
+        mark += 1;
+        publish_tables(&store, &graph, division, tables, mark)
+    });
+}
+
+/// The edges of each row by far end.
+fn ascending_tables(graph: &Csr) -> (Outline, Vec<Table>) {
+    let outline = ascending_edges::outline(graph);
+    let tables = build(&outline.scheme, graph, &[], &request(small_settings())).unwrap();
+    (outline, tables)
 }
 
 /// Publishes a division of these tables.
@@ -480,7 +493,10 @@ fn no_number_of_threads_changes_a_table() {
     let of = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            build_all_schemes(&graph, &PartitionSpec { unit_edges: 512, ..small_settings() })
+            let spec = PartitionSpec { unit_edges: 512, ..small_settings() };
+            let mut tables = build_all_schemes(&graph, &spec);
+            tables.push(ascending_tables(&graph).1);
+            tables
         })
     };
     let first = of(1);

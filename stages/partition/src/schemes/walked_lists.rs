@@ -89,13 +89,13 @@ pub fn build(side: Side<'_>, order: WalkOrder) -> Vec<Table> {
     };
     let (edges, walk_edges, walk_offsets);
     if Width::from_largest(side.edges()) == Width::U32 {
-        let listed = Listed::by_id(side, |edge| edge as u32);
+        let listed = Listed::by_number(side, EdgeOrder::Id, |edge| edge as u32);
         let walked = listed.in_order(side.rows.offsets, &rows, &offsets);
         edges = table("edges", listed.far, Cells::U32(listed.edge));
         walk_edges = table("walk_edges", walked.far, Cells::U32(walked.edge));
         walk_offsets = narrow_offsets(&offsets);
     } else {
-        let listed = Listed::by_id(side, |edge| edge);
+        let listed = Listed::by_number(side, EdgeOrder::Id, |edge| edge);
         let walked = listed.in_order(side.rows.offsets, &rows, &offsets);
         edges = table("edges", listed.far, Cells::U64(listed.edge));
         walk_edges = table("walk_edges", walked.far, Cells::U64(walked.edge));
@@ -107,6 +107,18 @@ pub fn build(side: Side<'_>, order: WalkOrder) -> Vec<Table> {
         Table::single(side.table_name("walk_offsets"), walk_offsets),
         walk_edges,
     ]
+}
+
+/// The table with this name of the edges of each row in this order, rows by their numbers.
+pub fn list_edges(side: Side<'_>, name: &str, order: EdgeOrder) -> Table {
+    let (far, edge) = if Width::from_largest(side.edges()) == Width::U32 {
+        let listed = Listed::by_number(side, order, |edge| edge as u32);
+        (listed.far, Cells::U32(listed.edge))
+    } else {
+        let listed = Listed::by_number(side, order, |edge| edge);
+        (listed.far, Cells::U64(listed.edge))
+    };
+    Table::new(side.table_name(name), vec![("far", Cells::U32(far)), ("edge", edge)])
 }
 
 /// Where the edges of each of these rows start, and the end.
@@ -123,15 +135,34 @@ fn narrow_offsets(offsets: &[u64]) -> Cells {
     Cells::U32(offsets.iter().map(|&offset| offset as u32).collect())
 }
 
+/// What the edges of a row ascend by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeOrder {
+    /// Their ids.
+    Id,
+    /// Their far ends, those of equal ends their ids.
+    FarEnd,
+}
+
+impl EdgeOrder {
+    /// What is compared of the id and the far end of an edge.
+    fn key<E: Copy + Into<u64>>(self, id: E, far: u32) -> (u64, u64) {
+        match self {
+            EdgeOrder::Id => (id.into(), u64::from(far)),
+            EdgeOrder::FarEnd => (u64::from(far), id.into()),
+        }
+    }
+}
+
 /// Far ends and edge ids, row after row.
 struct Listed<E> {
     far: Vec<u32>,
     edge: Vec<E>,
 }
 
-impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
-    /// The edges of each row by id, rows by their numbers.
-    fn by_id(side: Side<'_>, narrow: impl Fn(u64) -> E + Sync) -> Self {
+impl<E: Copy + Default + Into<u64> + Send + Sync> Listed<E> {
+    /// The edges of each row in this order, rows by their numbers.
+    fn by_number(side: Side<'_>, order: EdgeOrder, narrow: impl Fn(u64) -> E + Sync) -> Self {
         let offsets = side.rows.offsets;
         let mut listed = Listed::zeros(side.edges() as usize);
         listed.fill(
@@ -140,7 +171,7 @@ impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
             |rows, from, far, edge| {
                 let mut sorted: Vec<(E, u32)> = Vec::new();
                 for row in rows {
-                    sort_row(side, row, &mut sorted, &narrow);
+                    sort_row(side, row, order, &mut sorted, &narrow);
                     let at = offsets[row] as usize - from;
                     for (place, &(id, end)) in (at..).zip(&sorted) {
                         (far[place], edge[place]) = (end, id);
@@ -170,7 +201,8 @@ impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
                     let mut place = walk_offsets[item] as usize - from;
                     for (side, shift) in sides.into_iter().zip([0, in_edges]) {
                         let shifted = |edge: u64| narrow(edge + shift);
-                        sort_row(side, order[item] as usize, &mut sorted, &shifted);
+                        let row = order[item] as usize;
+                        sort_row(side, row, EdgeOrder::Id, &mut sorted, &shifted);
                         for &(id, end) in &sorted {
                             (far[place], edge[place]) = (end, id);
                             place += 1;
@@ -229,10 +261,11 @@ impl<E: Copy + Default + Ord + Send + Sync> Listed<E> {
     }
 }
 
-/// Fills `sorted` with ids and far ends of the edges of a row, by id.
-fn sort_row<E: Copy + Ord>(
+/// Fills `sorted` with ids and far ends of the edges of a row, in this order.
+fn sort_row<E: Copy + Into<u64>>(
     side: Side<'_>,
     row: usize,
+    order: EdgeOrder,
     sorted: &mut Vec<(E, u32)>,
     narrow: &impl Fn(u64) -> E,
 ) {
@@ -240,8 +273,8 @@ fn sort_row<E: Copy + Ord>(
     let pairs = side.edge_ids[slots.clone()].iter().zip(&side.rows.neighbours[slots]);
     sorted.clear();
     sorted.extend(pairs.map(|(&edge, &far)| (narrow(edge), far)));
-    if !sorted.is_sorted() {
-        sorted.sort_unstable();
+    if !sorted.is_sorted_by_key(|&(id, far)| order.key(id, far)) {
+        sorted.sort_unstable_by_key(|&(id, far)| order.key(id, far));
     }
 }
 
@@ -282,7 +315,7 @@ pub fn prove_both(csr: &Csr, tables: &Tables, order: WalkOrder) -> Result<(), Vi
 /// Checks the tables of one direction without the code that builds them: each edge by its id
 /// against the csr, each row in walked order against its list by number.
 pub fn prove(side: Side<'_>, tables: &Tables, order: WalkOrder) -> Result<(), Violation> {
-    prove_lists(side, tables)?;
+    prove_lists(side, tables, "edges", EdgeOrder::Id)?;
     let name = side.table_name("walk_rows");
     let walked = tables.only_column(&name)?;
     check_rows_once(&name, walked.iter(), side.rows.len())?;
@@ -312,9 +345,14 @@ pub fn prove(side: Side<'_>, tables: &Tables, order: WalkOrder) -> Result<(), Vi
     )
 }
 
-/// Checks that the list of each row has the row's edges, by id.
-fn prove_lists(side: Side<'_>, tables: &Tables) -> Result<(), Violation> {
-    let name = side.table_name("edges");
+/// Checks that the list of each row in this table has the row's edges, in this order.
+pub fn prove_lists(
+    side: Side<'_>,
+    tables: &Tables,
+    table: &str,
+    order: EdgeOrder,
+) -> Result<(), Violation> {
+    let name = side.table_name(table);
     let (far, edge) = (tables.column(&name, "far")?, tables.column(&name, "edge")?);
     let mut ends_of_edge = vec![(u32::MAX, 0u32); side.edges() as usize];
     for (row, start, end) in side.spans() {
@@ -333,12 +371,16 @@ fn prove_lists(side: Side<'_>, tables: &Tables) -> Result<(), Violation> {
                     "{name}, entry {slot}: edge {id} does not connect row {row} and row {far}"
                 )));
             }
-            if before.is_some_and(|before| before >= id) {
+            let key = match order {
+                EdgeOrder::Id => (id, far),
+                EdgeOrder::FarEnd => (far, id),
+            };
+            if before.is_some_and(|before| before >= key) {
                 return Err(Violation::new(format!(
                     "{name}, entry {slot}: edge {id} of row {row} does not ascend"
                 )));
             }
-            before = Some(id);
+            before = Some(key);
         }
     }
     Ok(())

@@ -500,14 +500,15 @@ fn walked_list<'a, T: Precision>(
     let words = |words: &'a [u32]| Some(ArgumentBytes::Lent(bytemuck::cast_slice(words)));
     let made = |words: Vec<u32>| Some(ArgumentBytes::Made(Buffer::from_vec(words)));
     match (part, walked) {
-        (ListPart::Offset, WalkedLists::Ascending(direction)) => {
-            words(&data.ascending.as_ref()?.side(*direction).offsets)
-        }
-        (ListPart::Far, WalkedLists::Ascending(direction)) => {
-            words(&data.ascending.as_ref()?.side(*direction).far)
-        }
-        (ListPart::Edge, WalkedLists::Ascending(direction)) => {
-            words(&data.ascending.as_ref()?.side(*direction).edge)
+        (part, WalkedLists::Ascending(direction)) => {
+            let side = usize::from(*direction == Direction::Out);
+            let rows = data.row_lists.ascending[side].as_ref()?;
+            match part {
+                ListPart::Offset => words(&rows.offsets),
+                ListPart::Far => words(&rows.edges.far),
+                ListPart::Edge => words(rows.edges.edge.as_ref()?),
+                ListPart::Row | ListPart::Relation | ListPart::Value => None,
+            }
         }
         (ListPart::Row, _) => words(&lists.get(walked)?.rows),
         (ListPart::Offset, _) => words(&lists.get(walked)?.offsets),

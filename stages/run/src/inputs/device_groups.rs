@@ -143,7 +143,7 @@ fn span_beyond(table: &GroupViews, blocks: usize) -> Option<usize> {
 }
 
 /// Checks that far ends and ids of a csr's edges, where kernels read them, are within it.
-pub(super) fn check_side(side: &Side, csr: &Csr, path: &Path) -> Result<(), StageError> {
+fn check_side(side: &Side, csr: &Csr, path: &Path) -> Result<(), StageError> {
     let (nodes, edges) = (csr.nodes(), csr.edges());
     let damaged = |what: String| Err(StageError::damaged(path, what));
     let (far, ids) = (side.neighbours.given(), side.edges.given());

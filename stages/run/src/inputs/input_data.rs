@@ -28,10 +28,7 @@ use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},
-    inputs::{
-        ascending_edges::AscendingEdges, device_groups::DeviceGroups, edge_lists::EdgeLists,
-        group_division::Division,
-    },
+    inputs::{device_groups::DeviceGroups, edge_lists::EdgeLists, group_division::Division},
     precision::Precision,
 };
 
@@ -141,8 +138,6 @@ pub struct Data<T: Precision> {
     pub division: Option<Division>,
     /// The same on a GPU.
     pub device_groups: Option<DeviceGroups>,
-    /// Edges that kernels of a GPU search.
-    pub ascending: Option<AscendingEdges>,
     /// Edges by vertex and by id, for evaluated operations.
     pub lists: EdgeLists,
     /// Where these are made from once a loop goes in supersteps after all, or a host runs a launch
@@ -199,7 +194,6 @@ impl<T: Precision> Data<T> {
             outgoing,
             division: None,
             device_groups: None,
-            ascending: None,
             lists: EdgeLists::new(csr, &row_lists, needs.lists),
             lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
             row_lists,
@@ -230,7 +224,7 @@ impl<T: Precision> Data<T> {
     /// Makes the lists that launches on a host walk of those of a GPU.
     pub fn build_host_lists(&mut self) {
         let Some((csr, lists)) = &mut self.lists_later else { return };
-        let RowLists { units, incoming, outgoing, walked_in, walked_out, walked_both } =
+        let RowLists { units, incoming, outgoing, walked_in, walked_out, walked_both, .. } =
             &mut self.row_lists;
         let edges = self.edges as u32;
         let of_both = |direction: RowSide| {
@@ -238,13 +232,15 @@ impl<T: Precision> Data<T> {
         };
         if lists.incoming && incoming.is_none() {
             let walked = walked_in.clone().or_else(|| of_both(RowSide::In));
-            *incoming = Some(list_for_host(walked.as_ref(), &mut csr.incoming));
-            units.incoming = balanced_units(&csr.incoming.offsets).into();
+            if let Some((edges, of_rows)) = list_for_host(walked.as_ref(), &mut csr.incoming) {
+                (*incoming, units.incoming) = (Some(edges), of_rows);
+            }
         }
         if lists.outgoing && outgoing.is_none() {
             let walked = walked_out.clone().or_else(|| of_both(RowSide::Out));
-            *outgoing = Some(list_for_host(walked.as_ref(), &mut csr.outgoing));
-            units.outgoing = balanced_units(&csr.outgoing.offsets).into();
+            if let Some((edges, of_rows)) = list_for_host(walked.as_ref(), &mut csr.outgoing) {
+                (*outgoing, units.outgoing) = (Some(edges), of_rows);
+            }
         }
         self.build_superstep_lists();
     }
@@ -320,20 +316,26 @@ pub(crate) fn absent_input_error(artifact: &Artifact, what: &str) -> StageError 
 }
 
 /// The edges of each row, of those that a GPU walks, with the offsets of the rows; without such, of
-/// the csr, whose ends and ids a GPU has where a launch reads them.
-fn list_for_host(walked: Option<&WalkedRows>, side: &mut Side) -> RowEdges {
-    if let Some(walked) = walked {
-        let (offsets, edges) = walked.by_number();
-        side.offsets = offsets.into();
-        return edges;
-    }
-    let edges = side.offsets.last().map_or(0, |&end| end as usize);
-    let ids = side.edges.given().map(|ids| ids.iter().map(|&edge| edge as u32).collect());
-    RowEdges {
-        far: side.neighbours.given().cloned().unwrap_or_else(|| vec![0; edges].into()),
-        edge: ids,
-        path: PathBuf::new(),
-    }
+/// the csr, whose ends and ids a GPU has where a launch reads them. And units of work over them.
+/// None where the run has neither: then kernels alone read the direction.
+fn list_for_host(walked: Option<&WalkedRows>, side: &mut Side) -> Option<(RowEdges, View<u32>)> {
+    let edges = match walked {
+        Some(walked) => {
+            let (offsets, edges) = walked.by_number();
+            side.offsets = offsets.into();
+            edges
+        }
+        None => {
+            let edges = side.offsets.given()?.last().map_or(0, |&end| end as usize);
+            let ids = side.edges.given().map(|ids| ids.iter().map(|&edge| edge as u32).collect());
+            RowEdges {
+                far: side.neighbours.given().cloned().unwrap_or_else(|| vec![0; edges].into()),
+                edge: ids,
+                path: PathBuf::new(),
+            }
+        }
+    };
+    Some((edges, balanced_units(&side.offsets).into()))
 }
 
 /// Weights in the order of out-edges, by way of the edge ids.

@@ -94,7 +94,10 @@ const PLAIN: &[Case] = &[
         program: "triangles",
         sets: &[],
         cpu: ["in_offsets out_offsets", "in_edges in_rows out_edges out_rows"],
-        gpu: Some(["in_offsets in_sources out_offsets out_targets", ""]),
+        gpu: Some([
+            "in_offsets",
+            "in_ascending_edges in_ascending_offsets out_ascending_edges out_ascending_offsets",
+        ]),
     },
     Case {
         program: "gcn",
@@ -280,18 +283,20 @@ fn entries_of_sparse_features_are_divided_and_proved_in_the_order_of_the_nodes()
 }
 
 #[test]
-fn a_program_that_fits_no_sample_has_the_edges_of_both_directions_on_a_gpu() {
+fn a_program_that_fits_no_sample_has_all_lists_of_edges_on_a_gpu() {
     let mut runner = StageRunner::new();
     let mut given = weighted();
     let nodes = given.nodes.splits[0].len();
     given.features = Features::Dense { columns: 41, values: vec![0.5; 41 * nodes] };
     let graph = runner.graph(&given);
-    for (device, has_both) in [("cpu", false), ("h200", true)] {
+    for (device, has_lists) in [("cpu", false), ("h200", true)] {
         runner.environment.device = Some(device.to_owned());
         let pipeline = own_text(&runner, "wide", WIDE, "");
         let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
         let partition = chain.available(Kind::Partition).unwrap();
-        assert_eq!(partition.has("both_walk_edges.arrow"), has_both, "{device}");
+        for file in ["both_walk_edges.arrow", "in_ascending_edges.arrow"] {
+            assert_eq!(partition.has(file), has_lists, "{file} on {device}");
+        }
     }
 }
 

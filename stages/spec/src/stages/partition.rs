@@ -28,6 +28,10 @@ spec! {
         /// `rows`: also the edges of both directions together in the order of a GPU, 16 bytes an
         /// edge. A program that walks them on a GPU sets it by itself.
         both_directions: bool = false;
+        /// Also the edges of each row in the order of its neighbours, which kernels of a GPU
+        /// search, 16 bytes an edge. A program that counts common neighbours on a GPU sets it by
+        /// itself.
+        ascending_edges: bool = false;
         /// `neighbour-groups`: most neighbours in a group.
         ngs: u64 = 32, range(Range::closed(1.0, PIECE_MOST)), unit("neighbours");
         /// `neighbour-groups`, `file` and `program`: lanes of a GPU that share the columns of a

@@ -168,6 +168,7 @@ fn lists(ring: Ring, on_gpu: bool) -> (Csr, RowLists) {
         walked_in: on_gpu.then(|| walked(&into)),
         walked_out: on_gpu.then(|| walked(&out)),
         walked_both: None,
+        ascending: [None, None],
     };
     (csr, lists)
 }

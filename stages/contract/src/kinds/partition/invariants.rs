@@ -46,6 +46,10 @@ const OF_BOTH_WALK: Schema = &[
     ("walk_offsets", &[("", SlotsOfBoth)]),
     ("walk_edges", &[("far", Rows), ("edge", SlotsOfBoth)]),
 ];
+const OF_ASCENDING: Schema = &[
+    ("ascending_offsets", &[("", Slots)]),
+    ("ascending_edges", &[("far", Rows), ("edge", Slots)]),
+];
 const OF_GROUPS: Schema = &[
     (
         "groups",
@@ -131,6 +135,7 @@ fn schemas(scheme: &Scheme) -> Vec<(&'static str, Schema)> {
         Scheme::PackedGraphs { .. } => vec![("", OF_PACKED)],
         // `expected_tables` names them.
         Scheme::FeatureEntries { .. } => vec![("", &[])],
+        Scheme::AscendingEdges {} => both(OF_ASCENDING),
         Scheme::File { .. } => vec![("", OF_FILE)],
     }
 }
@@ -221,7 +226,6 @@ impl Look<'_> {
     fn scheme(&self, scheme: &Scheme, tables: &Tables, side: &str, index: usize) -> Looked {
         let only = |name: &str| tables.only_column(&format!("{side}{name}"));
         let table = |name: &str| tables.get(&format!("{side}{name}"));
-        let (nodes, edges) = (self.nodes, self.edges);
         match scheme {
             Scheme::Rows { units, .. } => match units.get(index) {
                 Some(&units) => self.rows(tables, side, units),
@@ -230,6 +234,7 @@ impl Look<'_> {
             Scheme::FeatureEntries { features } => {
                 features.iter().try_for_each(|size| self.features(tables, *size))
             }
+            Scheme::AscendingEdges {} => self.ascending_edges(tables, side),
             Scheme::NeighbourGroups { ngs, dw, block_threads, spanning } => {
                 let (groups, of_block) = (table("groups")?, block_threads / (*dw).max(1));
                 self.firsts(&format!("{side}group_first"), only("group_first")?, groups)?;
@@ -239,10 +244,7 @@ impl Look<'_> {
                 self.spans(table("group_spans")?, spanning[index], groups, of_block)
             }
             Scheme::MergePath { merge_items } => {
-                let chunks = table("merge_path")?;
-                self.length(chunks, (nodes + edges).div_ceil((*merge_items).max(1)) + 1)?;
-                self.check_ascending(&chunks.name, chunks.column("row")?, 0, nodes, Step::Level)?;
-                self.check_ascending(&chunks.name, chunks.column("slot")?, 0, edges, Step::Level)
+                self.merge_path(table("merge_path")?, *merge_items)
             }
             Scheme::WarpTiles { warp_tile, block_threads, shared_bytes } => {
                 self.staged(*shared_bytes, warp_tile.saturating_mul(block_threads / WARP))?;
@@ -264,7 +266,8 @@ impl Look<'_> {
             }
             Scheme::DegreeBins { bins } => {
                 self.length(table("bins")?, bins[index].saturating_add(1))?;
-                self.check_ascending(&format!("{side}bins"), only("bins")?, 0, nodes, Step::Level)?;
+                let name = format!("{side}bins");
+                self.check_ascending(&name, only("bins")?, 0, self.nodes, Step::Level)?;
                 self.check_each_row_once(table("bin_rows")?, only("bin_rows")?)
             }
             Scheme::SortedColumns {} => {
@@ -282,6 +285,22 @@ impl Look<'_> {
                 self.spans(table("file_group_spans")?, *spanning, groups, of_block)
             }
         }
+    }
+
+    /// Chunks of so many rows and edges.
+    fn merge_path(&self, chunks: &Table, merge_items: u64) -> Looked {
+        let (nodes, edges) = (self.nodes, self.edges);
+        self.length(chunks, (nodes + edges).div_ceil(merge_items.max(1)) + 1)?;
+        self.check_ascending(&chunks.name, chunks.column("row")?, 0, nodes, Step::Level)?;
+        self.check_ascending(&chunks.name, chunks.column("slot")?, 0, edges, Step::Level)
+    }
+
+    /// Where the edges of each row start, and these by far end.
+    fn ascending_edges(&self, tables: &Tables, side: &str) -> Looked {
+        let [offsets, edges] =
+            ["ascending_offsets", "ascending_edges"].map(|table| format!("{side}{table}"));
+        self.check_offsets(tables, &offsets, self.nodes, self.edges)?;
+        self.row_edges(tables.get(&edges)?, self.nodes, self.edges)
     }
 
     /// The tables of graphs in so many blocks.
@@ -339,8 +358,13 @@ impl Look<'_> {
     ) -> Looked {
         self.length(tables.get(&rows)?, count)?;
         self.check_rows_once(&rows, tables.only_column(&rows)?, count)?;
-        self.length(tables.get(&offsets)?, count.saturating_add(1))?;
-        self.check_ascending(&offsets, tables.only_column(&offsets)?, 0, edges, Step::Level)
+        self.check_offsets(tables, &offsets, count, edges)
+    }
+
+    /// Where the edges of each of so many rows start, and their number.
+    fn check_offsets(&self, tables: &Tables, offsets: &str, rows: u64, edges: u64) -> Looked {
+        self.length(tables.get(offsets)?, rows.saturating_add(1))?;
+        self.check_ascending(offsets, tables.only_column(offsets)?, 0, edges, Step::Level)
     }
 
     /// Far ends below a limit, and ids of so many edges.

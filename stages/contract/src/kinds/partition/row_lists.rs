@@ -1,5 +1,7 @@
 //! row_lists: the edges of rows as executors read them: rows in the order of their numbers (CPU),
-//! and rows with most edges first (GPU). Mapped tables of scheme `rows`.
+//! and rows with most edges first (GPU), mapped tables of scheme `rows`; rows whose edges ascend by
+//! far end, which kernels search, mapped tables of scheme `ascending-edges` (`*_ascending_offsets`:
+//! where those of each row start, and their number; `*_ascending_edges`: far ends and ids).
 //!
 //! promises  what `check_bounds` passed stays within nodes and edges
 //! never     copies, but rows of a GPU that a host walks after all (`WalkedRows::by_number`)
@@ -9,8 +11,8 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use super::{
-    super::expect_length, EDGES_FILES, RowUnits, SORTED_ABOVE, SORTED_ABOVE_OF_BOTH, UNITS_FILES,
-    WALK_FILES, Width, tables,
+    super::expect_length, ASCENDING_FILES, EDGES_FILES, RowUnits, SORTED_ABOVE,
+    SORTED_ABOVE_OF_BOTH, UNITS_FILES, WALK_FILES, Width, tables,
 };
 use crate::{
     Artifact, StageError,
@@ -157,12 +159,39 @@ impl WalkedRows {
         if self.rows.len() != nodes || self.rows.par_iter().any(|&row| row as usize >= nodes) {
             return damaged("the rows of the walk are not those of the graph");
         }
-        let ascend = self.offsets.par_windows(2).all(|pair| pair[0] <= pair[1]);
-        let ends = (self.offsets.first(), self.offsets.last().map(|&end| end as usize));
-        if self.offsets.len() != nodes + 1 || !ascend || ends != (Some(&0), Some(edges)) {
+        if !are_offsets(&self.offsets, nodes, edges) {
             return damaged("the offsets of the walk do not ascend from 0 to the number of edges");
         }
         Ok(())
+    }
+}
+
+/// Whether numbers say where the edges of so many rows start, and end with their number.
+fn are_offsets(offsets: &[u32], rows: usize, edges: usize) -> bool {
+    let ends = (offsets.first(), offsets.last().map(|&end| end as usize));
+    offsets.len() == rows + 1
+        && ends == (Some(&0), Some(edges))
+        && offsets.par_windows(2).all(|pair| pair[0] <= pair[1])
+}
+
+/// Rows of one direction by number, the edges of each by far end, mapped.
+#[derive(Clone, Debug)]
+pub struct AscendingRows {
+    /// Where the edges of each row start, and their number.
+    pub offsets: View<u32>,
+    /// Their edges.
+    pub edges: RowEdges,
+}
+
+impl AscendingRows {
+    /// Checks that offsets, ends and ids are within a graph of so many nodes and edges.
+    fn check_bounds(&self, nodes: usize, edges: usize) -> Result<(), StageError> {
+        self.edges.check_bounds(nodes, edges)?;
+        if are_offsets(&self.offsets, nodes, edges) {
+            return Ok(());
+        }
+        let what = format!("the offsets of the rows do not ascend from 0 to {edges}");
+        Err(StageError::damaged(&self.edges.path, what))
     }
 }
 
@@ -181,6 +210,8 @@ pub struct RowLists {
     pub walked_out: Option<WalkedRows>,
     /// Edges of both directions together in the order of a GPU.
     pub walked_both: Option<WalkedRows>,
+    /// In-edges and out-edges by far end.
+    pub ascending: [Option<AscendingRows>; 2],
 }
 
 /// Which of these launches walk, for in-edges, out-edges and, on a GPU, both together.
@@ -195,6 +226,10 @@ pub struct RowListNeeds {
     pub ids_by_host: bool,
     /// Units of work of a CPU.
     pub units: [bool; 2],
+    /// Rows whose edges ascend by far end.
+    pub ascending: [bool; 2],
+    /// Whether their ids of edges are read too.
+    pub ascending_ids: [bool; 2],
 }
 
 impl RowListNeeds {
@@ -204,9 +239,11 @@ impl RowListNeeds {
             files.into_iter().zip(needs).filter(|(_, is_needed)| *is_needed).map(|(file, _)| file)
         };
         let walked = WALK_FILES.into_iter().zip(self.walked).filter(|(_, is_needed)| *is_needed);
+        let ascending = ASCENDING_FILES.into_iter().zip(self.ascending);
         chosen(UNITS_FILES, self.units)
             .chain(chosen(EDGES_FILES, self.by_host))
             .chain(walked.flat_map(|(files, _)| files))
+            .chain(ascending.filter(|(_, is_needed)| *is_needed).flat_map(|(files, _)| files))
             .collect()
     }
 }
@@ -236,6 +273,12 @@ pub fn open_row_lists(
         lists.iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
         Ok::<_, StageError>(lists)
     };
+    let ascending = |place: usize, side: Side| {
+        let open = || open_ascending_rows(artifact, side, needs.ascending_ids[place]);
+        let lists = needs.ascending[place].then(open).transpose()?;
+        lists.iter().try_for_each(|lists| lists.check_bounds(nodes, edges))?;
+        Ok::<_, StageError>(lists)
+    };
     Ok(RowLists {
         units: super::open_rows(artifact, needs.units)?,
         incoming: by_number(needs.by_host[0], Side::In)?,
@@ -243,6 +286,7 @@ pub fn open_row_lists(
         walked_in: walked(needs.walked[0], Side::In)?,
         walked_out: walked(needs.walked[1], Side::Out)?,
         walked_both: walked(needs.walked[2], Side::Both)?,
+        ascending: [ascending(0, Side::In)?, ascending(1, Side::Out)?],
     })
 }
 
@@ -274,8 +318,18 @@ pub fn open_walk_offsets(
 }
 
 fn open_offsets(artifact: &Artifact, side: Side) -> Result<View<u32>, StageError> {
-    let table = "walk_offsets";
+    open_column(artifact, side, "walk_offsets")
+}
+
+/// Maps a table of one column.
+fn open_column(artifact: &Artifact, side: Side, table: &str) -> Result<View<u32>, StageError> {
     open_numbers(&artifact.file(&side.file(table)), &format!("{}_{table}", side.name()))
+}
+
+/// Whether a partition has the edges of rows by far end, as numbers of 32 bits.
+pub fn has_ascending_rows(artifact: &Artifact) -> Result<bool, StageError> {
+    let is_narrow = Width::from_largest(artifact.count("edges")?) == Width::U32;
+    Ok(is_narrow && ASCENDING_FILES.iter().all(|[offsets, _]| artifact.has(offsets)))
 }
 
 /// Maps the edges of each row of a direction.
@@ -291,12 +345,21 @@ fn open_edges(path: PathBuf, with_ids: bool) -> Result<RowEdges, StageError> {
 /// Maps the rows of a direction in the order in which a GPU takes them.
 fn open_walked_rows(artifact: &Artifact, side: Side) -> Result<WalkedRows, StageError> {
     Ok(WalkedRows {
-        rows: open_numbers(
-            &artifact.file(&side.file("walk_rows")),
-            &format!("{}_walk_rows", side.name()),
-        )?,
+        rows: open_column(artifact, side, "walk_rows")?,
         offsets: open_offsets(artifact, side)?,
         edges: open_edges(artifact.file(&side.file("walk_edges")), true)?,
+    })
+}
+
+/// Maps the rows of a direction whose edges ascend by far end.
+fn open_ascending_rows(
+    artifact: &Artifact,
+    side: Side,
+    with_ids: bool,
+) -> Result<AscendingRows, StageError> {
+    Ok(AscendingRows {
+        offsets: open_column(artifact, side, "ascending_offsets")?,
+        edges: open_edges(artifact.file(&side.file("ascending_edges")), with_ids)?,
     })
 }
 
