@@ -735,8 +735,8 @@ fn run_launches_the_kernels_of_its_plan() {
 const TUNING_OF_RUN: [&str; 5] =
     ["upload_bytes", "upload_rows", "readback_gap_bytes", "epochs_per_graph", "pinned_state_bytes"];
 /// What orders rows or their edges, or divides a walk of a GPU: the orders are made by `partition`,
-/// the tiers counted by `plan`.
-const ORDERS_AND_TIERS: [&str; 9] = [
+/// the tiers counted by `plan`, which also says how far frontiers go.
+const ORDERS_AND_TIERS: [&str; 11] = [
     "TierCounts::choose",
     "WalkedDegrees",
     "WalkOrder",
@@ -746,6 +746,8 @@ const ORDERS_AND_TIERS: [&str; 9] = [
     "by_degree(",
     "EdgeOrder",
     "AscendingEdges",
+    "PART_CHANGED",
+    "PART_READERS",
 ];
 
 #[test]

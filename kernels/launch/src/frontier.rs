@@ -12,9 +12,11 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Body, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, StopCondition, View, is_total,
+    Body, FrontierPlan, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, StopCondition,
+    View, is_total,
 };
 use warploom_ir::{Direction, Op};
+use warploom_tuning as tuning;
 
 impl LaunchList {
     /// Finds the loops with frontiers, and adds a reason for each loop why it has one or not.
@@ -24,19 +26,23 @@ impl LaunchList {
             iterate.loops.iter().map(|repeated| look(self, repeated)).collect();
         let Body::Iterate(iterate) = &mut self.body else { return };
         for (number, (repeated, found)) in iterate.loops.iter_mut().zip(found).enumerate() {
+            let found = found.map(FrontierPlan::from_tuning);
             let (chosen, why) = match found {
-                Ok(_) => (
+                Ok(FrontierPlan { changed_part, readers_part, .. }) => (
                     "frontier",
-                    "a vertex reads its own values and its neighbours' alone: one that reads \
-                     nothing that changed keeps what it has, to the bit; where much has changed, \
-                     all are made again",
+                    format!(
+                        "a vertex reads its own values and its neighbours' alone: one that reads \
+                         nothing that changed keeps what it has, to the bit; where more than 1 in \
+                         {changed_part} of rows and edges changed, or more than 1 in \
+                         {readers_part} would be read, all are made again"
+                    ),
                 ),
-                Err(why) => ("all rows", why),
+                Err(why) => ("all rows", why.to_owned()),
             };
             self.reasons.push(Reason {
                 what: format!("supersteps of loop {number}"),
                 chosen: chosen.to_owned(),
-                why: why.to_owned(),
+                why,
                 alternatives: BTreeMap::new(),
             });
             repeated.frontier = found.ok();
@@ -56,6 +62,17 @@ impl LaunchList {
             for reason in self.reasons.iter_mut().filter(|reason| of_loop.contains(&reason.what)) {
                 reason.alternatives.insert("each superstep of all rows".to_owned(), bytes);
             }
+        }
+    }
+}
+
+impl FrontierPlan {
+    /// With the parts of the tuning table.
+    fn from_tuning(direction: Direction) -> Self {
+        FrontierPlan {
+            direction,
+            changed_part: tuning::frontier_changed_part(),
+            readers_part: tuning::frontier_readers_part(),
         }
     }
 }

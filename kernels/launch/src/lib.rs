@@ -308,10 +308,22 @@ pub struct Loop {
     /// A faster algorithm for the same fixed point, if one is proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
-    /// The edges along which changes propagate, if a superstep need only recompute the rows that
-    /// read one.
+    /// Where a superstep need only recompute the rows that read a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frontier: Option<Direction>,
+    pub frontier: Option<FrontierPlan>,
+}
+
+/// How a superstep on a CPU finds the rows that it computes. It computes all of them where one of
+/// two parts is exceeded, which affects no bit of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FrontierPlan {
+    /// The edges along which changes propagate.
+    pub direction: Direction,
+    /// Changed rows and their edges are at most one in so many of all rows and edges.
+    pub changed_part: u64,
+    /// Edges of the rows that read a change are at most one in so many of all rows and edges.
+    pub readers_part: u64,
 }
 
 /// A state and the buffer that holds its next value.

@@ -8,8 +8,8 @@ use std::fmt::Write;
 use warploom_ir::{Direction, Half, Loss, Type};
 
 use super::{
-    Body, Buffer, Dropout, Element, Launch, LaunchList, Loop, Operand, Operation, Over, Role,
-    Schedule, StopCondition, View, gradient_buffer, parameter_buffer,
+    Body, Buffer, Dropout, Element, FrontierPlan, Launch, LaunchList, Loop, Operand, Operation,
+    Over, Role, Schedule, StopCondition, View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
@@ -90,11 +90,12 @@ impl LaunchList {
         if let Some(course) = &repeated.course {
             line(text, format_args!("  course  {} of {}", course.name(), course.state()));
         }
-        if let Some(direction) = repeated.frontier {
+        if let Some(FrontierPlan { direction, changed_part, readers_part }) = repeated.frontier {
             line(
                 text,
                 format_args!(
-                    "  rows    those that changed, or read a change along {}",
+                    "  rows    those that changed, or read a change along {}; all where more \
+                     than 1 in {changed_part} changed or 1 in {readers_part} is read",
                     edges(direction)
                 ),
             );

@@ -367,14 +367,18 @@ impl<'a> Inspector<'a> {
                 format!("{course:?}"),
             );
         }
-        if repeated.frontier.is_some() && repeated.frontier != super::frontier(self.list, repeated)
-        {
+        let Some(planned) = repeated.frontier else { return };
+        let found = Some(planned.direction);
+        if found != super::frontier(self.list, repeated) {
             self.flaw(
                 "frontier",
                 "edges along which changes are read",
                 "what the superstep reads",
-                format!("{:?}", repeated.frontier),
+                format!("{found:?}"),
             );
+        }
+        if planned.changed_part == 0 || planned.readers_part == 0 {
+            self.flaw("frontier", "parts of rows and edges", "one in 1 or more", "one in 0");
         }
     }
 

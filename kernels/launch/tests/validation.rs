@@ -6,9 +6,9 @@
 
 use warploom_ir::{Binary, Data, Direction, EdgeSet, Half, Init, Input, Loss, Op, Reduction, Type};
 use warploom_launch::{
-    Body, Buffer, BufferPlace, Commit, Course, Dropout, EdgeLength, Element, Launch, LaunchList,
-    Loop, Operand, Operation, Over, Parameter, Role, Rowed, Rows, Schedule, StopCondition, Train,
-    View,
+    Body, Buffer, BufferPlace, Commit, Course, Dropout, EdgeLength, Element, FrontierPlan, Launch,
+    LaunchList, Loop, Operand, Operation, Over, Parameter, Role, Rowed, Rows, Schedule,
+    StopCondition, Train, View,
 };
 
 use crate::compiled_lists::{plain_names, shipped, training};
@@ -979,6 +979,10 @@ fn stop_conditions() {
     );
 }
 
+fn frontier_of_in_edges() -> Option<FrontierPlan> {
+    Some(FrontierPlan { direction: Direction::In, changed_part: 5, readers_part: 2 })
+}
+
 #[test]
 fn shortcuts_and_frontiers() {
     components(
@@ -991,7 +995,7 @@ fn shortcuts_and_frontiers() {
              Both }"],
     );
     components(
-        |list| iterate(list).frontier = Some(Direction::In),
+        |list| iterate(list).frontier = frontier_of_in_edges(),
         &["`frontier`: edges along which changes are read: expected what the superstep \
              reads, found Some(In)"],
     );
@@ -1007,9 +1011,13 @@ fn shortcuts_and_frontiers() {
              \"rank\", direction: In, step: Nothing }"],
     );
     pagerank(
-        |list| iterate(list).frontier = Some(Direction::In),
+        |list| iterate(list).frontier = frontier_of_in_edges(),
         &["`frontier`: edges along which changes are read: expected what the superstep \
              reads, found Some(In)"],
+    );
+    components(
+        |list| iterate(list).frontier.as_mut().unwrap().readers_part = 0,
+        &["`frontier`: parts of rows and edges: expected one in 1 or more, found one in 0"],
     );
     // A list need not use them.
     components(|list| (iterate(list).course, iterate(list).frontier) = (None, None), &[]);

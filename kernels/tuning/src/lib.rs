@@ -215,6 +215,8 @@ rows! {
     long_row_bytes: u64,
     cpu_block_rows: u64,
     cpu_block_elements: u64,
+    frontier_changed_part: u64,
+    frontier_readers_part: u64,
 
     // Loss, best parameters, epochs and transfers.
     loss_columns: usize,

@@ -81,7 +81,7 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Plan => 6,
+            Kind::Plan => 7,
             Kind::Partition => 5,
             Kind::Profile | Kind::Permutation => 2,
             _ => 1,

@@ -9,10 +9,10 @@ use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
 use warploom_cpu::evaluate::Index;
-use warploom_ir::{Direction, EdgeSet, Loss, Number, Op, Type};
+use warploom_ir::{EdgeSet, Loss, Number, Op, Type};
 use warploom_launch::{
-    Body, Buffer, Commit, Course, Dropout, Element, LaunchList, Operand, Operation, Role, Rows,
-    StopCondition, View, gradient_buffer, parameter_buffer,
+    Body, Buffer, Commit, Course, Dropout, Element, FrontierPlan, LaunchList, Operand, Operation,
+    Role, Rows, StopCondition, View, gradient_buffer, parameter_buffer,
 };
 
 pub use fused_launch::FusedLaunch;
@@ -116,8 +116,8 @@ pub struct ResolvedLoop {
     pub until: StopCondition,
     /// A shortcut algorithm that replaces the supersteps.
     pub course: Option<Course>,
-    /// The direction along which changes are read, if only readers of changes are recomputed.
-    pub frontier: Option<Direction>,
+    /// How readers of changes are found, if they alone are recomputed.
+    pub frontier: Option<FrontierPlan>,
     prepare: Range<usize>,
     superstep: Range<usize>,
 }

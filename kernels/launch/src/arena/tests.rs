@@ -3,8 +3,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    Body, Buffer, Commit, Element, Iterate, Launch, Loop, Operand, Operation, Over, Parameter,
-    ResultColumn, Role, Rowed, Rows, StopCondition, Train, View, gradient_buffer, parameter_buffer,
+    Body, Buffer, Commit, Element, FrontierPlan, Iterate, Launch, Loop, Operand, Operation, Over,
+    Parameter, ResultColumn, Role, Rowed, Rows, StopCondition, Train, View, gradient_buffer,
+    parameter_buffer,
 };
 use warploom_ir::{Direction, Loss, Op};
 
@@ -254,7 +255,7 @@ fn a_buffer_that_is_read_before_it_is_written_stays_in_the_round() {
 /// read after the loop.
 #[test]
 fn what_a_frontier_keeps_stays_in_the_round() {
-    let lifetimes_with = |frontier: Option<Direction>| {
+    let lifetimes_with = |frontier: Option<FrontierPlan>| {
         let superstep = [
             launch("a", &["s"]),
             launch("b", &["a"]),
@@ -287,7 +288,8 @@ fn what_a_frontier_keeps_stays_in_the_round() {
     };
     // Moments: 0 s, 1 a, 2 b, 3 the walk, 4 its end, 5 r.
     assert_eq!(lifetimes_with(None), Lifetime { first: 3, last: 5 });
-    assert_eq!(lifetimes_with(Some(Direction::In)), Lifetime { first: 1, last: 5 });
+    let frontier = FrontierPlan { direction: Direction::In, changed_part: 5, readers_part: 2 };
+    assert_eq!(lifetimes_with(Some(frontier)), Lifetime { first: 1, last: 5 });
 }
 
 #[test]

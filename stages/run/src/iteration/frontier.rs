@@ -2,13 +2,13 @@
 //!
 //! promises  the same states, to the bit, as supersteps over all rows: a row that neither changed
 //!           nor reads a change keeps its value
-//! never     survives a restart: the first superstep after one computes all rows
-//! limits    two bits a vertex; where more than a fraction of the edges would be read, all rows are
-//!           computed, since sequential access is faster
+//! never     survives a restart: the first superstep after one computes all rows; decides from what
+//!           part of the edges on all rows are computed: the plan says it
+//! limits    two bits a vertex
 use warploom_cpu::frontier::{
     Marks, Run, all_rows, entries, mark_readers, mark_reals, mark_wholes,
 };
-use warploom_ir::Direction;
+use warploom_launch::FrontierPlan;
 
 use crate::{
     backend::Change,
@@ -19,18 +19,10 @@ use crate::{
     resolved_program::ResolvedLoop,
 };
 
-/// The readers of changed rows are looked for only if the changed rows and their edges are at most
-/// one such part of all rows and edges.
-const PART_CHANGED: usize = 5;
-
-/// Only readers are recomputed if their edges are at most one such part: a single row costs about
-/// twice as much as one in sequence.
-const PART_READERS: usize = 2;
-
 /// The frontier of a loop.
 #[derive(Debug)]
 pub struct Frontier {
-    direction: Direction,
+    plan: FrontierPlan,
     changed: Marks,
     readers: Marks,
     runs: Option<Vec<Run>>,
@@ -40,8 +32,8 @@ impl Frontier {
     /// For a loop whose plan uses a frontier; none for another.
     pub fn from_loop<T: Precision>(host: &HostState<T>, repeated: &ResolvedLoop) -> Option<Self> {
         let nodes = host.data.nodes;
-        repeated.frontier.map(|direction| Frontier {
-            direction,
+        repeated.frontier.map(|plan| Frontier {
+            plan,
             changed: Marks::empty(nodes),
             readers: Marks::empty(nodes),
             runs: None,
@@ -62,8 +54,9 @@ impl Frontier {
     ) {
         let made = self.runs.take();
         let data = &host.data;
-        let all = data.nodes + data.edges;
-        if !repeated.watched.is_empty() && change.changed as usize > data.nodes / PART_CHANGED {
+        let FrontierPlan { direction, changed_part, readers_part } = self.plan;
+        let (nodes, all) = (data.nodes as u64, (data.nodes + data.edges) as u64);
+        if !repeated.watched.is_empty() && change.changed > nodes / changed_part {
             return;
         }
         let made = made.unwrap_or_else(|| all_rows(data.nodes));
@@ -74,15 +67,16 @@ impl Frontier {
             .iter()
             .for_each(|(state, next)| mark_changed(&self.changed, &banks, *state, *next, &made));
         let changed: Vec<u32> = self.changed.rows().collect();
-        let Some(ways) = data.push_and_pull(self.direction) else { return };
+        let Some(ways) = data.push_and_pull(direction) else { return };
         let [push, pull] = ways
             .map(|sides| sides.into_iter().map(Neighbours::neighbour_lists).collect::<Vec<_>>());
-        if changed.len() + entries(changed.iter().copied(), &push) > all / PART_CHANGED {
+        let of_changed = changed.len() + entries(changed.iter().copied(), &push);
+        if of_changed as u64 > all / changed_part {
             return;
         }
         self.readers.clear();
         mark_readers(&self.readers, &changed, &push);
-        if entries(self.readers.rows(), &pull) <= all / PART_READERS {
+        if entries(self.readers.rows(), &pull) as u64 <= all / readers_part {
             self.runs = Some(self.readers.runs());
         }
     }

@@ -45,11 +45,27 @@ fn bits(executor: &Executor<f32>) -> Vec<Vec<u64>> {
 }
 
 /// Goes both ways side by side; gives how many supersteps made only some rows.
-fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipeline)) -> usize {
+fn beside(runner: &StageRunner, graph: &Artifact, named: (&str, &Pipeline)) -> usize {
+    beside_with_parts(runner, graph, named, None)
+}
+
+/// The same, with these parts of changed rows and of readers in the plan.
+fn beside_with_parts(
+    runner: &StageRunner,
+    graph: &Artifact,
+    (name, pipeline): (&str, &Pipeline),
+    parts: Option<[u64; 2]>,
+) -> usize {
     let chain = runner.planned(graph, pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let list = list_of(&chain);
-    let Body::Iterate(iterate) = &list.body else { panic!("{name} iterates") };
-    assert!(iterate.loops[0].frontier.is_some(), "{name}: no frontier in\n{}", list.render());
+    let mut list = list_of(&chain);
+    let text = list.render();
+    let Body::Iterate(iterate) = &mut list.body else { panic!("{name} iterates") };
+    let Some(planned) = &mut iterate.loops[0].frontier else {
+        panic!("{name}: no frontier in\n{text}")
+    };
+    if let Some(parts) = parts {
+        [planned.changed_part, planned.readers_part] = parts;
+    }
     let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
     let stop = StopFlag::new();
     let [mut all, mut some] = [(), ()].map(|()| {
@@ -163,7 +179,12 @@ fn two_states_of_which_one_is_watched() {
     let graph = runner.graph(&crate::loop_algorithms::hub_and_tail());
     let text = "def hops(v):\n    v.far = v.id == 5\n    v.hops = 0\n    while changed(v.far):\n        v.hops = v.hops + (0 if v.far else 1)\n        \
                 v.far = v.far or any(u.far for u in v.innbs)\n    return v.hops, v.far\n";
-    beside(&runner, &graph, ("two states", &own_text(&runner, "hops", text, "")));
+    let pipeline = own_text(&runner, "hops", text, "");
+    let some = beside(&runner, &graph, ("two states", &pipeline));
+    // How far a frontier goes is the plan's, and changes no bit.
+    let with = |parts| beside_with_parts(&runner, &graph, ("two states", &pipeline), Some(parts));
+    assert!(with([u64::MAX, 1]) == 0 && some > 0);
+    assert!(with([1, u64::MAX]) <= some && some <= with([1, 1]));
 }
 
 #[test]
