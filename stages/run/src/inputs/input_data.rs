@@ -223,6 +223,11 @@ impl<T: Precision> Data<T> {
 
     /// Makes the lists that launches on a host walk of those of a GPU.
     pub fn build_host_lists(&mut self) {
+        for sparse in self.sparse.iter_mut().chain(self.sparse_of_kind.values_mut()) {
+            if sparse.by_columns.is_none() {
+                sparse.by_columns = Some(sparse.as_rows().transpose());
+            }
+        }
         let Some((csr, lists)) = &mut self.lists_later else { return };
         let RowLists { units, incoming, outgoing, walked_in, walked_out, walked_both, .. } =
             &mut self.row_lists;

@@ -60,13 +60,14 @@ pub struct DataNeeds {
 
 impl DataNeeds {
     /// Of launches on a CPU, or as these kernels of a GPU: then the lists of edges that a host
-    /// walks are made only once it runs a launch.
+    /// walks, and columns of sparse features, are made only once it runs a launch.
     pub fn new(list: &LaunchList, mut launches: Needs, kernels: Option<&DevicePlan>) -> Self {
         let of_features = |kernels| graph_reads::feature_walks(list, kernels);
         let features = kernels.map(of_features).unwrap_or_default();
         let rows = graph_reads::row_list_needs(launches, kernels);
         if kernels.is_some() {
             launches.lists_later = Some(launches.lists);
+            launches.sparse_by_columns = false;
         }
         DataNeeds { launches, rows, features }
     }
