@@ -47,7 +47,7 @@ template <unsigned SIDES> struct FrontierSearch {
   EdgeLists<SIDES> push;
   const uint2* slots;
   // One in so many vertices and edges, at most, for what changed and for what is read.
-  unsigned changed_part, read_part;
+  unsigned changed_part, readers_part;
   // The superstep that each row was listed for last; two lists of rows.
   unsigned *stamps, *rows;
   Tally<FrontierCounts> tally;
@@ -201,7 +201,7 @@ template <unsigned SIDES> struct FrontierSearch {
       const unsigned size = now(left.rows);
       const unsigned long long changed = at.turn == 0 ? first : now(left.changed);
       const bool is_wide = now(left.is_wide) || now(left.pushes) > all() / changed_part ||
-        size * (unsigned long long)(mean + 1) > all() / read_part;
+        size * (unsigned long long)(mean + 1) > all() / readers_part;
       if (now(left.is_odd)) return leave(of, at, at.turn - 1, changed, 2);
       if (changed == 0) return leave(of, at, at.turn, 0, MET);
       if (at.before + at.turn >= bound) return leave(of, at, at.turn, changed, PAUSED);

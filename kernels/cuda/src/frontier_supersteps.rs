@@ -31,8 +31,7 @@ use super::supersteps::LoopArrays;
 use super::walk_lowering::WalkLowering;
 use super::{Argument, Blocks, Kernel, ListPart, Unit, WalkedLists};
 use warploom_ir::Direction;
-use warploom_launch::{Commit, Element, LaunchList, Loop, Rows, StopCondition};
-use warploom_tuning as tuning;
+use warploom_launch::{Commit, Element, FrontierPlan, LaunchList, Loop, Rows, StopCondition};
 
 /// Threads of a block, of which each processor has one: fewer than other loops have, for walks that
 /// need many registers.
@@ -70,7 +69,7 @@ impl Unit<'_> {
     /// The kernel for supersteps of few vertices of a loop, whose only launch this is; none if its
     /// walk does not fit lane groups, or reads edges more than once.
     pub(super) fn decide_frontier(&self, repeated: &Loop) -> Option<KernelDraft> {
-        let bytes_per_real = self.target.bytes_per_real;
+        let (limits, bytes_per_real) = (repeated.frontier?, self.target.bytes_per_real);
         let mut walk = launch_walk::walk_of(self.list, bytes_per_real, &self.launch.operation)?;
         launch_walk::mark_softmax_exponentials(&mut walk, self.shares);
         let direction = walk.direction()?;
@@ -88,7 +87,7 @@ impl Unit<'_> {
         let (lowering, stores) = lower_walk(&walk, &frame, lanes, None).ok()?;
         let arrays = LoopArrays { list: self.list, repeated, bytes_per_real };
         let mut parameters = Parameters::new();
-        for (declared, argument) in loop_parameters(direction) {
+        for (declared, argument) in loop_parameters(direction, limits) {
             parameters.push(declared, argument);
         }
         for (pair, commit) in repeated.commit.iter().enumerate() {
@@ -150,15 +149,15 @@ fn room(direction: Direction) -> ShortcutRoom {
 }
 
 /// The parameters that the kernel of each loop has.
-fn loop_parameters(direction: Direction) -> Vec<(String, Argument)> {
-    let number = |value: usize| Argument::Number(value as u32);
+fn loop_parameters(direction: Direction, limits: FrontierPlan) -> Vec<(String, Argument)> {
+    let number = |part: u64| Argument::Number(u32::try_from(part).unwrap_or(u32::MAX));
     let mut parameters = vec![
         ("LoopState* loop".to_owned(), Argument::LoopState),
         ("const unsigned nodes".to_owned(), Argument::RowCount(Rows::Nodes)),
         ("const unsigned edges".to_owned(), Argument::RowCount(Rows::Edges)),
         ("unsigned char* room".to_owned(), Argument::ShortcutRoom(room(direction))),
-        ("const unsigned changed_part".to_owned(), number(tuning::frontier_changed_part())),
-        ("const unsigned read_part".to_owned(), number(tuning::frontier_read_part())),
+        ("const unsigned changed_part".to_owned(), number(limits.changed_part)),
+        ("const unsigned readers_part".to_owned(), number(limits.readers_part)),
         ("const uint2* pull_slots".to_owned(), Argument::SlotsOfVertices(direction)),
     ];
     for &side in push_directions(direction) {
@@ -265,7 +264,7 @@ FrontierLoop<L, decltype(row), decltype(moves), decltype(commits)> of_loop = {ro
 FrontierState* const search = reinterpret_cast<FrontierState*>(room);
 unsigned* const stamps = reinterpret_cast<unsigned*>(room + HEAD);
 FrontierSearch<@SIDES@> frontier = {{search->arrived, mean_degree<@SIDES@>(nodes, edges)}, loop, \
-nodes, edges, push, pull_slots, changed_part, read_part, stamps, stamps + nodes,
+nodes, edges, push, pull_slots, changed_part, readers_part, stamps, stamps + nodes,
 {&search->counts, reinterpret_cast<FrontierCounts*>(shared_room)}};
 frontier.run(of_loop, loop->bound);
 ";

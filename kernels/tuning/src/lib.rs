@@ -227,8 +227,6 @@ rows! {
     best_copy_elements: u64,
     best_copy_blocks: u64,
     commit_elements: u64,
-    frontier_changed_part: usize,
-    frontier_read_part: usize,
     commit_blocks_of_processor: u32,
     epochs_per_graph: usize,
     pinned_state_bytes: u64,
