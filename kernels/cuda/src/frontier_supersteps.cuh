@@ -71,21 +71,32 @@ template <unsigned SIDES> struct FrontierSearch {
     place = __shfl_sync(FULL, place, 31) + end - found;
     UNROLL for (unsigned k = 0; k < LISTED; k++) if (before[k] != step) list[place++] = vertex[k];
   }
-  // Lists the rows of lanes that changed, and those that read them; gives the edges of this lane.
-  __device__ unsigned mark(
+  // Counts the edges of the rows of lanes that changed. Whether so few are counted that readers are
+  // looked for.
+  __device__ bool count_pushes(FrontierStep& to, bool has, unsigned vertex) {
+    unsigned pushes = has, largest = 0;
+    UNROLL for (unsigned side = 0; side < SIDES; side++) {
+      const unsigned size = has ? push.slots[side][vertex].y : 0;
+      pushes += min(size, ROW_OF_WARP);
+      largest = max(largest, size);
+    }
+    if (largest > ROW_OF_WARP) to.is_wide = 1;
+    pushes = sum_of_warp(pushes);
+    unsigned long long before = 0;
+    if (threadIdx.x % 32 == 0) before = atomicAdd(&to.pushes, (unsigned long long)pushes);
+    return __shfl_sync(FULL, before, 0) + pushes <= all() / changed_part;
+  }
+  // Lists the rows of lanes that changed, and those that read them.
+  __device__ void mark(
       FrontierStep& to, bool has, unsigned vertex, unsigned step, unsigned* list) {
-    if (!__any_sync(FULL, has)) return 0;
     const unsigned lane = threadIdx.x % 32;
     uint2 of[SIDES];
     UNROLL for (unsigned side = 0; side < SIDES; side++)
       of[side] = has ? push.slots[side][vertex] : make_uint2(0, 0);
     add_rows(to, {has, false, false, false}, {vertex, 0, 0, 0}, step, list);
-    unsigned pushes = has;
     UNROLL for (unsigned side = 0; side < SIDES; side++) {
       const unsigned* const far = push.far_of(side);
       const unsigned size = of[side].y, few = size <= ROW_OF_GROUP ? size : 0;
-      if (size > ROW_OF_WARP) to.is_wide = 1;
-      pushes += min(size, ROW_OF_WARP);
       for (unsigned first = 0; __any_sync(FULL, first < few); first += LISTED) {
         bool is[LISTED];
         unsigned end[LISTED];
@@ -109,15 +120,10 @@ template <unsigned SIDES> struct FrontierSearch {
         }
       }
     }
-    return pushes;
   }
-  __device__ __forceinline__ void count(
-      FrontierStep& to, unsigned changed, unsigned pushes, bool is_odd) {
-    changed = sum_of_warp(changed);
-    pushes = sum_of_warp(min(pushes, 1u << 26));
-    if (__any_sync(FULL, is_odd) && threadIdx.x % 32 == 0) to.is_odd = 1;
-    if (threadIdx.x % 32 == 0 && changed) atomicAdd(&to.changed, (unsigned long long)changed);
-    if (threadIdx.x % 32 == 0 && pushes) atomicAdd(&to.pushes, (unsigned long long)pushes);
+  __device__ __forceinline__ bool is_too_much(const FrontierStep& left) const {
+    return now(left.is_wide) || now(left.pushes) > all() / changed_part ||
+      now(left.rows) * (unsigned long long)(crew.mean + 1) > all() / readers_part;
   }
   // Commits a superstep of all vertices. Whether the next one may be of a few.
   template <typename Loop> __device__ bool begin(Loop& of, unsigned long long bound) {
@@ -126,17 +132,29 @@ template <unsigned SIDES> struct FrontierSearch {
     const bool is_listed = !ended && !is_paused && loop->changed <= nodes / changed_part;
     const unsigned step = (unsigned)loop->done + 1, lane = threadIdx.x % 32;
     FrontierStep& to = tally.of(crew).steps[0];
-    unsigned pushes = 0;
-    for (size_t first = (size_t)crew.warp() * 32; first < nodes; first += crew.threads()) {
-      const bool lies = first + lane < nodes;
-      const unsigned vertex = lies ? (unsigned)first + lane : 0;
-      const bool moves = lies && of.moves(vertex);
-      if (moves) of.commit(vertex);
-      if (is_listed) pushes += mark(to, moves, vertex, step, rows);
+    const auto each = [&](auto visit) {
+      for (size_t first = (size_t)crew.warp() * 32; first < nodes; first += crew.threads()) {
+        const bool lies = first + lane < nodes;
+        const unsigned vertex = lies ? (unsigned)first + lane : 0;
+        visit(lies && of.moves(vertex), vertex);
+      }
+    };
+    if (is_listed) {
+      // Edges are counted first: to list them all would cost more than a superstep.
+      each([&](bool moves, unsigned vertex) {
+        if (__any_sync(FULL, moves)) count_pushes(to, moves, vertex);
+      });
+      crew.meet();
     }
-    if (is_listed) count(to, 0, pushes, false);
+    const bool is_few = is_listed && !is_too_much(to);
+    // Nobody lists a row before all have looked at their number.
+    if (is_listed) crew.meet();
+    each([&](bool moves, unsigned vertex) {
+      if (moves) of.commit(vertex);
+      if (is_few && __any_sync(FULL, moves)) mark(to, moves, vertex, step, rows);
+    });
     if (is_paused && crew.leads()) loop->ended = PAUSED;
-    return is_listed;
+    return is_few;
   }
   // Computes the listed rows, and lists those that read a change.
   template <typename Loop>
@@ -147,7 +165,7 @@ template <unsigned SIDES> struct FrontierSearch {
     const unsigned step = (unsigned)at.before + at.turn + 2, lane = threadIdx.x % 32;
     const unsigned of_warp = 32 / Loop::LANES, group = lane / Loop::LANES;
     const bool is_turned = at.turn % 2, leads = lane % Loop::LANES == 0;
-    unsigned changed = 0, pushes = 0, odd = 0;
+    unsigned changed = 0, odd = 0;
     for (size_t first = (size_t)crew.warp() * of_warp; first < size;
          first += (size_t)crew.warps() * of_warp) {
       const bool lies = first + group < size;
@@ -167,9 +185,12 @@ template <unsigned SIDES> struct FrontierSearch {
         if (lane == owner) moves = it_moves;
         if (its.y > ROW_OF_WARP) to.is_wide = 1;
       }
-      pushes += mark(to, moves, vertex, step, next);
+      if (__any_sync(FULL, moves) && count_pushes(to, moves, vertex))
+        mark(to, moves, vertex, step, next);
     }
-    count(to, changed, pushes, odd);
+    changed = sum_of_warp(changed);
+    if (lane == 0 && changed) atomicAdd(&to.changed, (unsigned long long)changed);
+    if (__any_sync(FULL, odd) && lane == 0) to.is_odd = 1;
   }
   // The end of the kernel. `ended` as in `LoopState`; states are those after `turn` supersteps.
   template <typename Loop> __device__ void leave(Loop& of, const FrontierPlace& at, unsigned turn,
@@ -193,19 +214,16 @@ template <unsigned SIDES> struct FrontierSearch {
   template <typename Loop> __device__ void run(Loop& of, unsigned long long bound) {
     FrontierPlace at = {loop->done, 0};
     const unsigned long long first = loop->changed;
-    const unsigned mean = crew.mean;
     if (!begin(of, bound)) return;
     crew.meet();
     for (;;) {
       FrontierStep& left = tally.of(crew).steps[at.turn % 3];
       const unsigned size = now(left.rows);
       const unsigned long long changed = at.turn == 0 ? first : now(left.changed);
-      const bool is_wide = now(left.is_wide) || now(left.pushes) > all() / changed_part ||
-        size * (unsigned long long)(mean + 1) > all() / readers_part;
       if (now(left.is_odd)) return leave(of, at, at.turn - 1, changed, 2);
       if (changed == 0) return leave(of, at, at.turn, 0, MET);
       if (at.before + at.turn >= bound) return leave(of, at, at.turn, changed, PAUSED);
-      if (is_wide) return leave(of, at, at.turn, changed, 0);
+      if (is_too_much(left)) return leave(of, at, at.turn, changed, 0);
       const Turn turn = tally.change(crew, crew.wanted(size / 2), at);
       if (turn == Turn::END) return;
       if (turn == Turn::LOOK_AGAIN) continue;

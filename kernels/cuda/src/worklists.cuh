@@ -8,7 +8,7 @@ constexpr unsigned LOOKS = 4;
 // Up to so many tasks are done by one block alone, and up to so many by a team of blocks; fewer
 // where a vertex has many edges: about as many edges then.
 constexpr unsigned FEW_TASKS = 192, FEW_EDGES = 1024;
-constexpr unsigned TEAM_TASKS = 4096, TEAM_EDGES = 16384, TEAM = 32;
+constexpr unsigned TEAM_TASKS = 4096, TEAM_EDGES = 16384, TEAM = 10;
 // Tasks of a vertex that its lane writes by itself.
 constexpr unsigned OWN_TASKS = 2;
 // What is in the first bytes of the memory of an algorithm is 0 when it starts; what is behind them

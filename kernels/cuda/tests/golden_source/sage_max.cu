@@ -2,7 +2,7 @@
 //   less.11 = less(0, given.degree.in)
 //   (1 lanes of 1 columns a row, 256 rows a block)
 //   (text: cuda/src/row_walk.rs, emit_row_kernel)
-extern "C" __global__ void __launch_bounds__(256, 2) k0_less_11(const whole* __restrict__ b_given_degree_in, whole* __restrict__ o_less_11, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 2) k0_less_11(const whole* __restrict__ b_given_degree_in, narrow* __restrict__ o_less_11, const unsigned rows) {
   after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -111,7 +111,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __
 //   select.13 = select(less.11, reduce.8, 0.0)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(const real* __restrict__ b_message_6, const whole* __restrict__ b_less_11, real* __restrict__ o_select_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(const real* __restrict__ b_message_6, const narrow* __restrict__ b_less_11, real* __restrict__ o_select_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -854,7 +854,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_sage_max_sage_
 // winner.47: 43208 bytes at least, line 9 of the program
 //   winner.47 = winner maximum.in(message.27[far.in])
 //   (text: cuda/src/unfused_edge_ops.rs, decide_edge_operation)
-extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __restrict__ out, const real* __restrict__ b_message_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(narrow* __restrict__ out, const real* __restrict__ b_message_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned rows) {
   after_others();
   constexpr unsigned C = 5, L = 8;
   [[maybe_unused]] constexpr unsigned V = 1, Q = 1, B = 1;
@@ -889,7 +889,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __rest
 //   select.46 = select(less.11, product.44, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
 //   (text: cuda/src/plain_products.rs, decide_product)
-extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_slope_result, const whole* __restrict__ b_less_11, real* __restrict__ o_select_46, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_slope_result, const narrow* __restrict__ b_less_11, real* __restrict__ o_select_46, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 5, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -959,7 +959,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* _
 //   notequal.59 = notequal(axis.57, 0.0)
 //   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(const whole* __restrict__ b_winner_47, const real* __restrict__ b_select_46, const real* __restrict__ b_message_27, real* __restrict__ o_select_52, whole* __restrict__ o_notequal_59, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(const narrow* __restrict__ b_winner_47, const real* __restrict__ b_select_46, const real* __restrict__ b_message_27, real* __restrict__ o_select_52, narrow* __restrict__ o_notequal_59, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];
@@ -1089,7 +1089,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(
 //   notequal.71 = notequal(axis.69, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
 //   (text: cuda/src/plain_products.rs, decide_product)
-extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, whole* __restrict__ o_notequal_71, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
+extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const narrow* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, narrow* __restrict__ o_notequal_71, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
   const unsigned rows = rows_given * 1;
@@ -1310,7 +1310,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_
 //   select.74 = select(less.11, product.67, 0.0)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
 //   (text: cuda/src/tensor_core_products.rs, add_merged_products)
-extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_h_64, const whole* __restrict__ b_notequal_71, const real* __restrict__ b_select_13, const whole* __restrict__ b_less_11, real* __restrict__ o_select_72, real* __restrict__ o_select_74, const unsigned rows_given) {
+extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_h_64, const narrow* __restrict__ b_notequal_71, const real* __restrict__ b_select_13, const narrow* __restrict__ b_less_11, real* __restrict__ o_select_72, real* __restrict__ o_select_74, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 5, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
   const unsigned rows = rows_given * 1;
@@ -1553,7 +1553,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_
 //   select.80 = select(less.79, slope of message.78, 0.0)
 //   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 //   (text: cuda/src/row_walk.rs, emit_edge_kernel)
-extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k26_select_80(const whole* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
+extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k26_select_80(const narrow* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
   [[maybe_unused]] bool own[Q];

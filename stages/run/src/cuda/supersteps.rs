@@ -35,11 +35,25 @@ pub struct LoopBatches {
     next: u64,
     /// Whether supersteps of few vertices have a kernel.
     has_frontier: bool,
+    /// Supersteps of all vertices that the next batch enqueues then.
+    whole: u64,
+    /// Those that were done.
+    whole_done: u64,
 }
 
-/// Supersteps of all vertices that a batch enqueues where those of few have a kernel: most of the
-/// batch is that kernel's then.
-const WHOLE_BESIDE_FRONTIER: u64 = 4;
+/// Supersteps of all vertices that a batch enqueues at the least, and at the most, where those of few
+/// have a kernel: what that does of the batch, they need not do.
+const WHOLE_BESIDE_FRONTIER: [u64; 2] = [4, 64];
+
+impl LoopBatches {
+    /// Where all supersteps of a batch computed all vertices, the next one enqueues more of them.
+    fn count_whole(&mut self, whole_done: u64) {
+        let [fewest, most] = WHOLE_BESIDE_FRONTIER;
+        let all = whole_done - self.whole_done >= self.whole;
+        self.whole = if all { (2 * self.whole).min(most) } else { fewest };
+        self.whole_done = whole_done;
+    }
+}
 
 impl GpuExecutor {
     /// Whether supersteps of few vertices of a loop have a kernel, which this device can run.
@@ -53,7 +67,12 @@ impl GpuExecutor {
     /// Begins a loop.
     pub fn begin_loop(&mut self, number: usize) -> Result<(), StageError> {
         let has_frontier = self.has_frontier(number)?;
-        self.batches = LoopBatches { done: 0, next: FIRST_BATCH, has_frontier };
+        self.batches = LoopBatches {
+            next: FIRST_BATCH,
+            has_frontier,
+            whole: WHOLE_BESIDE_FRONTIER[0],
+            ..LoopBatches::default()
+        };
         let Some(place) = self.layout.argument_range(&Argument::LoopState) else { return Ok(()) };
         self.gpu.fill(&self.memory, place.offset, place.bytes, 0).map_err(device_error)?;
         if has_frontier {
@@ -87,6 +106,7 @@ impl GpuExecutor {
         if batch == self.batches.next && begun.elapsed().as_secs_f64() < BATCH_SECONDS / 2.0 {
             self.batches.next = batch.saturating_mul(2);
         }
+        self.batches.count_whole(state.whole);
         let done = state.done - self.batches.done;
         self.batches.done = state.done;
         let end = if state.end == LoopEnd::Paused { LoopEnd::Running } else { state.end };
@@ -113,7 +133,7 @@ impl GpuExecutor {
         let mut left = batch;
         if self.batches.has_frontier {
             self.upload_bound(self.batches.done + batch)?;
-            left = left.min(WHOLE_BESIDE_FRONTIER);
+            left = left.min(self.batches.whole);
         }
         let visits = self.visits.get(&part).copied().unwrap_or(0);
         for visit in visits..visits.max(2).min(visits + left) {
