@@ -67,6 +67,27 @@ impl<'a> NeighbourLists<'a> {
         }
     }
 
+    /// Prefetches the first entries of a row, if there is one.
+    #[inline(always)]
+    fn prefetch_entries(&self, row: usize) {
+        if let Some(&start) = self.offsets.get(row) {
+            prefetch_index(self.neighbours, start as usize);
+        }
+    }
+
+    /// Prefetches entry `at` of an upcoming row, of all rows in order, and what of a table it
+    /// names.
+    #[inline(always)]
+    fn prefetch_entry<E>(&self, row: usize, at: usize, table: &[E]) {
+        let entry = |ahead: usize| self.offsets.get(row + ahead).map(|&start| start as usize + at);
+        if let Some(entry) = entry(2 * OFFSETS_AHEAD) {
+            prefetch_index(self.neighbours, entry);
+        }
+        if let Some(&far) = entry(OFFSETS_AHEAD).and_then(|entry| self.neighbours.get(entry)) {
+            prefetch_index(table, far as usize);
+        }
+    }
+
     /// Whether both are the same lists.
     pub fn are(&self, other: &NeighbourLists) -> bool {
         are_equal(self.offsets, other.offsets) && are_equal(self.neighbours, other.neighbours)

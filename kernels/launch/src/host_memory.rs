@@ -93,6 +93,8 @@ pub struct Needs {
     pub lists: ListNeeds,
     /// The part of these lists that only supersteps need, which a shortcut algorithm replaces.
     pub lists_later: Option<ListNeeds>,
+    /// Whether the lists of both directions are the same, which a shortcut algorithm asks.
+    pub symmetry: bool,
 }
 
 impl Needs {
@@ -119,6 +121,7 @@ impl Needs {
         for course in iterate.loops.iter().filter_map(|repeated| repeated.course.as_ref()) {
             (needs.incoming, needs.outgoing) = (true, true);
             needs.weights |= matches!(course, Course::Least { step: EdgeLength::Weight, .. });
+            needs.symmetry |= course.asks_symmetry();
             needs.lists_later = Some(ListNeeds::from_list(list));
         }
         needs.lists = ListNeeds::with_shortcuts(list);

@@ -81,6 +81,12 @@ impl Course {
         }
     }
 
+    /// Whether it asks that every edge is read from both ends, of edges read from one.
+    pub fn asks_symmetry(&self) -> bool {
+        matches!(self, Course::Least { step: EdgeLength::Nothing, .. })
+            && self.direction() != Direction::Both
+    }
+
     /// Its requirements on values, which are not known when planning.
     fn asks(&self) -> &'static str {
         match self {

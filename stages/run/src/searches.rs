@@ -22,7 +22,7 @@ use warploom_shell::{requests::RunRequest, search_sources, signals};
 
 use crate::{
     backend::Backend,
-    buffers::Place,
+    buffers::{OutputSlice, Place},
     checkpoints::Checkpoints,
     host_state::HostState,
     inputs::{input_data::format_id, vertices},
@@ -70,13 +70,14 @@ pub fn run_searches<T: Precision>(
     let mut searches: Vec<Search> = Vec::with_capacity(rows.len());
     context.progress.begin("searching", rows.len() as u64, "searches");
     let inner = Context { progress: &WarningsOnly(context.progress), ..*context };
+    let mut earlier = None;
     for &row in &rows {
         let at = SearchPlace { number: searches.len() + 1, count: rows.len() };
         if context.stop.is_set() {
             return Err(at.stop_error());
         }
         let begun = Instant::now();
-        set_source(list, &sources.setting, row, backend)?;
+        earlier = set_source(list, &sources.setting, row, earlier, backend)?;
         let outcome = iteration::iterate(&inner, list, &request.spec, backend, checkpoints)
             .map_err(|error| {
                 at.explain(error, &format_id(&backend.host().data.ids, row as usize))
@@ -111,31 +112,39 @@ pub fn search_records(searches: &[Search]) -> (Vec<SearchRecord>, Option<MedianS
     (searches.iter().map(record).collect(), (!searches.is_empty()).then_some(medians))
 }
 
-/// Sets the input of the vertex setting to one row of the node table. A program that does not use
-/// its setting has no such input.
+/// Sets the input of the vertex setting to one row of the node table; gives its row here, from
+/// which the next search takes it. A program that does not use its setting has no such input.
 fn set_source<T: Precision>(
     list: &LaunchList,
     setting: &str,
     source: u64,
+    earlier: Option<usize>,
     backend: &mut dyn Backend<T>,
-) -> Result<(), StageError> {
+) -> Result<Option<usize>, StageError> {
     let is_chosen =
         |role: &Role| matches!(role, Role::Given(Input::Chosen(chosen)) if chosen == setting);
     let input = list.buffers.iter().find(|buffer| is_chosen(&buffer.role));
     let HostState { program, data, buffers, .. } = backend.host_mut();
     let place = input.and_then(|buffer| program.places.get(&buffer.name));
-    if let Some(&Place::Whole(place)) = place {
-        buffers.write_whole(place, |values, _| {
-            let is_source = |row: usize| data.artifact_row(row) as u64 == source;
-            let rows = values.par_iter_mut().enumerate().with_min_len(TASK_ROWS);
-            rows.for_each(|(row, value)| *value = i64::from(is_source(row)));
+    let row = match &data.old_of_new {
+        None => Some(source as usize),
+        Some(old_of_new) => old_of_new.par_iter().position_any(|&old| u64::from(old) == source),
+    };
+    if let (Some(&place @ Place::Whole(_)), Some(row)) = (place, row) {
+        buffers.write_all(&[place], false, |made, _| {
+            for made in made {
+                let OutputSlice::Whole(values) = made else { continue };
+                match earlier {
+                    Some(earlier) => values[earlier] = 0,
+                    None => values.fill(0),
+                }
+                values[row] = 1;
+            }
         });
     }
-    backend.begin_again(input.map(|buffer| buffer.name.as_str()))
+    backend.begin_again(input.map(|buffer| buffer.name.as_str()))?;
+    Ok(row)
 }
-
-/// Rows that one task sets, at least.
-const TASK_ROWS: usize = 1 << 14;
 
 /// The data set's own id of a node, as a record has it: a number or a word.
 pub fn id_value(ids: &Ids, row: u64) -> Value {

@@ -31,6 +31,8 @@ const TASK_VERTICES: usize = 32;
 const TASKS: usize = 4;
 /// Edges that pulling tests per branch.
 const AT_ONCE: usize = 4;
+/// Vertices ahead whose edges pulling prefetches.
+const PULLED_AHEAD: usize = 16;
 /// Words of 64 vertices per pull task.
 const TASK_WORDS: usize = 32;
 
@@ -104,8 +106,9 @@ struct Frontier {
 struct BfsWalk<'a> {
     search: &'a Search<'a>,
     level: Vec<AtomicU32>,
-    /// A bit per reached vertex. Threads may overwrite each other's bits: `level` is authoritative,
-    /// and a missing bit only costs a look at it.
+    /// A bit per vertex that was reached, or that pulling found to have no in-edges. Threads may
+    /// overwrite each other's bits: `level` is authoritative, and a missing bit only costs a look
+    /// at it.
     reached: Vec<AtomicU64>,
     /// The level that is being found.
     now: AtomicU32,
@@ -374,12 +377,16 @@ impl<'a> BfsWalk<'a> {
                 left &= left - 1;
                 let vertex = word * 64 + bit as usize;
                 let mut pull = self.search.pull.iter();
+                pull.clone().for_each(|lists| lists.prefetch_entries(vertex + PULLED_AHEAD));
                 if self.level[vertex].load(Relaxed) != FAR {
                     known |= 1 << bit;
                 } else if pull.any(|lists| lists.neighbours(vertex).chunks(AT_ONCE).any(is_next)) {
                     found |= 1 << bit;
                     self.level[vertex].store(level, Relaxed);
                     edges += self.degree(vertex as u32);
+                } else if self.search.pull.iter().all(|lists| lists.degree(vertex) == 0) {
+                    // Never reached: later steps skip it.
+                    known |= 1 << bit;
                 }
             }
             next.store(found, Relaxed);

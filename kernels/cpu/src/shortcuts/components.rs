@@ -36,6 +36,7 @@ pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
         }
         each(&|vertex| {
             for lists in lists {
+                lists.prefetch_entry(vertex, first, &root);
                 if let Some(&far) = lists.neighbours(vertex).get(first) {
                     join(&root, vertex as u32, far);
                 }
@@ -62,19 +63,30 @@ pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     Some(root.into_iter().map(AtomicU32::into_inner).collect())
 }
 
-/// The smallest value of each component, at its first vertex, which `parts` gives for every vertex.
-/// Where that has the smallest value anyway, as ids do, all threads only look.
-pub fn least<E: Copy + PartialOrd + Send + Sync>(values: &[E], parts: &[u32]) -> Vec<E> {
-    let mut least = values.to_vec();
-    let pairs = values.par_iter().zip(parts);
-    if pairs.with_min_len(TASK_VERTICES).any(|(value, &part)| *value < values[part as usize]) {
+/// The smallest value of the component of each vertex, whose first vertex `parts` gives.
+pub fn assign_least<E: Copy + PartialOrd + Send + Sync>(
+    made: &mut [E],
+    values: &[E],
+    parts: &[u32],
+) {
+    let assign = |made: &mut [E], least: &[E]| {
+        let rows = made.par_iter_mut().zip(values).zip(parts).with_min_len(TASK_VERTICES);
+        let are_smaller = rows.map(|((made, value), &part)| {
+            *made = least[part as usize];
+            *value < *made
+        });
+        are_smaller.reduce(|| false, |one, other| one | other)
+    };
+    // The first vertex has the smallest value where values are ids.
+    if assign(made, values) {
+        let mut least = values.to_vec();
         for (value, &part) in values.iter().zip(parts) {
             if *value < least[part as usize] {
                 least[part as usize] = *value;
             }
         }
+        assign(made, &least);
     }
-    least
 }
 
 /// Links the trees of two vertices: the larger root becomes a child of the smaller.

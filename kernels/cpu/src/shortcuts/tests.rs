@@ -318,8 +318,9 @@ proptest! {
                 let values: Vec<i64> = (0..graph.nodes as i64).map(|node| node * 7919 % 211).collect();
                 let least = |part: u32| (0..graph.nodes).filter(|&node| found[node] == part).map(|node| values[node]).min().unwrap();
                 let wanted: Vec<i64> = found.iter().map(|&part| least(part)).collect();
-                let given = components::least(&values, &found);
-                assert_eq!(found.iter().map(|&part| given[part as usize]).collect::<Vec<_>>(), wanted);
+                let mut given = vec![-1; graph.nodes];
+                components::assign_least(&mut given, &values, &found);
+                assert_eq!(given, wanted);
             });
         }
     }

@@ -28,6 +28,8 @@ use crate::{
 
 /// Elements of one task.
 const TASK: usize = 1 << 14;
+/// Parts of which few are looked at: one thread takes so many.
+const PARTS: usize = 64;
 
 /// The name of the algorithm and its rounds. None where it does not apply; `Some(None)` where it
 /// was stopped.
@@ -37,13 +39,13 @@ pub fn run_shortcut<T: Precision>(
     stop: &StopFlag,
 ) -> Option<Option<(&'static str, u64)>> {
     let course = host.program.loops[number].course.clone()?;
-    let state = host.program.loops[number].commits.first()?.0;
+    let (state, next) = *host.program.loops[number].commits.first()?;
     let go_on: GoOn = &|| !stop.is_set();
     let sides = LoopEdges::new(&host.data, course.direction())?;
     let rounds = match course {
         Course::Cores { .. } => sides.run_k_core(&mut host.buffers, state, go_on),
         Course::Least { step: EdgeLength::Nothing, .. } => {
-            sides.run_components(&mut host.buffers, state, go_on)
+            sides.run_components(&mut host.buffers, (state, next), go_on)
         }
         Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } => {
             sides.run_bfs(&mut host.buffers, state, step, go_on)
@@ -64,6 +66,7 @@ type Rounds = Option<Option<u64>>;
 
 /// The edges of a loop.
 struct LoopEdges<'a, T: Precision> {
+    data: &'a Data<T>,
     /// From a vertex to its readers.
     push: Vec<&'a Neighbours<T>>,
     /// From a vertex to the vertices that it reads.
@@ -74,13 +77,12 @@ struct LoopEdges<'a, T: Precision> {
 impl<'a, T: Precision> LoopEdges<'a, T> {
     fn new(data: &'a Data<T>, direction: Direction) -> Option<Self> {
         let [push, pull] = data.push_and_pull(direction)?;
-        Some(LoopEdges { push, pull, direction })
+        Some(LoopEdges { data, push, pull, direction })
     }
 
     /// Whether every edge is read from both ends: for one direction, that reads all lists.
     fn reads_both_ends(&self) -> bool {
-        self.direction == Direction::Both
-            || self.push[0].neighbour_lists().are(&self.pull[0].neighbour_lists())
+        self.direction == Direction::Both || self.data.is_symmetric()
     }
 
     fn push_lists(&self) -> Vec<NeighbourLists<'a>> {
@@ -91,7 +93,13 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
         self.pull.iter().map(|side| side.neighbour_lists()).collect()
     }
 
-    fn run_components(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
+    /// Connected components, from a state to the buffer of its successor; both are swapped then.
+    fn run_components(
+        &self,
+        buffers: &mut Buffers<T>,
+        (state, next): (Place, Place),
+        go_on: GoOn,
+    ) -> Rounds {
         if let Place::Real(state) = state
             && is_any_unordered(buffers.reals().get(state))
         {
@@ -101,17 +109,17 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
             return None;
         }
         let Some(parts) = components::parts(&self.pull_lists(), go_on) else { return Some(None) };
-        match state {
-            Place::Real(state) => {
-                let least = components::least(buffers.reals().get(state), &parts);
-                buffers.write_real(state, |values, _| assign_components(values, &least, &parts));
-            }
-            Place::Whole(state) => {
-                let least = components::least(buffers.wholes().get(state), &parts);
-                buffers.write_whole(state, |values, _| assign_components(values, &least, &parts));
-            }
-            Place::Half(..) | Place::Sparse(_) => return None,
+        match (state, next) {
+            (Place::Real(state), Place::Real(next)) => buffers.write_real(next, |next, banks| {
+                components::assign_least(next, banks.reals.get(state), &parts)
+            }),
+            (Place::Whole(state), Place::Whole(next)) => buffers
+                .write_whole(next, |next, banks| {
+                    components::assign_least(next, banks.wholes.get(state), &parts)
+                }),
+            _ => return None,
         }
+        buffers.swap(state, next);
         Some(Some(1))
     }
 
@@ -119,14 +127,9 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
     fn run_bfs(&self, buffers: &mut Buffers<T>, state: Place, step: i64, go_on: GoOn) -> Rounds {
         let Place::Whole(state) = state else { return None };
         let values = buffers.wholes().get(state);
-        let ends = values.par_chunks(TASK).map(|values| (values.iter().min(), values.iter().max()));
-        let (least, most) = ends.reduce(
-            || (None, None),
-            |one, other| {
-                (one.0.into_iter().chain(other.0).min(), one.1.into_iter().chain(other.1).max())
-            },
-        );
-        let (Some(&least), Some(&most)) = (least, most) else { return Some(Some(1)) };
+        let parts: Vec<(i64, i64)> = values.par_chunks(TASK).map(least_and_most).collect();
+        let Some(least) = parts.iter().map(|part| part.0).min() else { return Some(Some(1)) };
+        let most = parts.iter().map(|part| part.1).max().unwrap_or(least);
         // The largest value plus a step must not overflow; the least int stays what it is.
         most.checked_add(step)?;
         if least == i64::MIN {
@@ -136,7 +139,7 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
         if apart == 0 {
             return Some(Some(1));
         }
-        let sources = rows_of(values, least, most)?;
+        let sources = rows_of(values, &parts, [least, most])?;
         let last = u32::try_from((apart - 1) / step).unwrap_or(FAR).min(FAR - 1);
         let (push, pull) = (self.push_lists(), self.pull_lists());
         let Some((levels, rounds)) =
@@ -213,34 +216,31 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
     }
 }
 
-/// The rows of the least value; none where a value is neither that nor the other.
-fn rows_of(values: &[i64], least: i64, other: i64) -> Option<Vec<u32>> {
+/// The least and the largest value of a part, which is not empty.
+fn least_and_most(values: &[i64]) -> (i64, i64) {
+    let both = (i64::MAX, i64::MIN);
+    values.iter().fold(both, |(least, most), &value| (least.min(value), most.max(value)))
+}
+
+/// The rows of the least of two values; none where a value is neither. The least and the largest
+/// value of each part say which parts need no look.
+fn rows_of(values: &[i64], parts: &[(i64, i64)], [least, most]: [i64; 2]) -> Option<Vec<u32>> {
     let rows = |(part, values): (usize, &[i64])| {
-        let mut rows = Vec::new();
-        for (at, &value) in values.iter().enumerate() {
-            if value == least {
-                rows.push((part * TASK + at) as u32);
-            } else if value != other {
-                return None;
-            }
+        if parts[part] == (most, most) {
+            return Some(Vec::new());
         }
-        Some(rows)
+        let are_two = values.iter().all(|&value| value == least || value == most);
+        let at = |at: usize| (part * TASK + at) as u32;
+        let found = values.iter().enumerate().filter(|(_, value)| **value == least);
+        are_two.then(|| found.map(|(row, _)| at(row)).collect())
     };
-    let parts: Option<Vec<_>> = values.par_chunks(TASK).enumerate().map(rows).collect();
-    parts.map(|parts| parts.concat())
+    let mixed: Option<Vec<Vec<u32>>> =
+        values.par_chunks(TASK).enumerate().with_min_len(PARTS).map(rows).collect();
+    mixed.map(|parts| parts.concat())
 }
 
 /// Whether the order of comparisons decides the result for some value: NaN or negative zero.
 fn is_any_unordered<T: Precision>(values: &[T]) -> bool {
     let is_unordered = |value: f64| value.is_nan() || (value == 0.0 && value.is_sign_negative());
     values.par_iter().with_min_len(TASK).any(|value| is_unordered(value.widened()))
-}
-
-/// Gives every vertex the value at the first vertex of its component.
-fn assign_components<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
-    values
-        .par_iter_mut()
-        .zip(parts)
-        .with_min_len(TASK)
-        .for_each(|(value, &part)| *value = least[part as usize]);
 }

@@ -6,6 +6,7 @@
 //! never     reads a file: `upload` does
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use warploom_contract::{
     Artifact, StageError,
@@ -134,6 +135,8 @@ pub struct Data<T: Precision> {
     pub incoming: Option<Neighbours<T>>,
     /// Out-edges, if any launch walks them.
     pub outgoing: Option<Neighbours<T>>,
+    /// Whether both have the same lists, once it was asked.
+    symmetric: OnceLock<bool>,
     /// Groups of neighbours that launches on a CPU walk by, where the plan has such.
     pub division: Option<Division>,
     /// The same on a GPU.
@@ -192,6 +195,7 @@ impl<T: Precision> Data<T> {
             edges: csr.edges(),
             incoming,
             outgoing,
+            symmetric: OnceLock::new(),
             division: None,
             device_groups: None,
             lists: EdgeLists::new(csr, &row_lists, needs.lists),
@@ -260,6 +264,14 @@ impl<T: Precision> Data<T> {
                 self.divide(division, &csr);
             }
         }
+    }
+
+    /// Whether the lists of both directions are the same; they are compared once.
+    pub fn is_symmetric(&self) -> bool {
+        *self.symmetric.get_or_init(|| match (&self.incoming, &self.outgoing) {
+            (Some(one), Some(other)) => one.neighbour_lists().are(&other.neighbour_lists()),
+            _ => false,
+        })
     }
 
     /// The graph artifact's row of a row.

@@ -98,6 +98,9 @@ pub fn load_data<T: Precision>(
     check_stop(stop)?;
     let mut data = Data::from_graph(&csr, lists, needs);
     (data.old_of_new, data.chosen) = (order, chosen);
+    if needs.symmetry {
+        data.is_symmetric();
+    }
     check_stop(stop)?;
     let trains = matches!(list.body, Body::Train(_));
     let is_feature = |buffer: &Buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures);
