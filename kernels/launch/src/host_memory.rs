@@ -6,8 +6,8 @@
 //!           counts while it is live: while inputs are loaded, buffers are allocated, launches run,
 //!           or results are written; the peak is that of the worst of these phases. Sums saturate,
 //!           never wrap
-//! never     measures; counts scratch of launches, except for triangle counting: it is a few MiB
-//!           per thread
+//! never     measures; counts scratch of launches, a few MiB per thread, except for triangle
+//!           counting and the arrays of shortcut algorithms
 //! limits    if values do not meet the requirements of a shortcut algorithm, the supersteps take
 //!           more
 use serde::{Deserialize, Serialize};
@@ -117,8 +117,7 @@ impl Needs {
     /// The same, if loops use their shortcut algorithms, which walk both directions.
     pub fn with_shortcuts(list: &LaunchList) -> Self {
         let mut needs = Needs::from_list(list);
-        let Body::Iterate(iterate) = &list.body else { return needs };
-        for course in iterate.loops.iter().filter_map(|repeated| repeated.course.as_ref()) {
+        for course in list.courses() {
             (needs.incoming, needs.outgoing) = (true, true);
             needs.weights |= matches!(course, Course::Least { step: EdgeLength::Weight, .. });
             needs.symmetry |= course.asks_symmetry();
@@ -138,6 +137,7 @@ const LOADING: When = [true, false, false, false];
 const MAKING: When = [false, true, false, false];
 const UNTIL_RUN: When = [true, true, true, false];
 const RUNNING: When = [false, false, true, true];
+const LAUNCHES: When = [false, false, true, false];
 /// Mapped rows become resident when the first launch reads them.
 const FROM_BUFFERS: When = [false, true, true, false];
 const FROM_MAKING: When = [false, true, true, true];
@@ -206,16 +206,31 @@ impl LaunchList {
         if self.arena.bytes <= TOUCHED_AT_ONCE {
             uses.own(MADE, self.arena.bytes, MAKING);
         }
+        if needs.lists_later.is_some() {
+            let courses =
+                self.courses().map(|it| it.bytes_on_cpu(facts.nodes, facts.bytes_per_real));
+            // Loops run one after the other.
+            uses.own("arrays of shortcuts", courses.max().unwrap_or(0), LAUNCHES);
+        }
         if self.counts_triangles() {
             let pairs = sum([
                 facts.edges.saturating_mul(EDGE_OF_PAIRS),
                 facts.nodes.saturating_mul(NODE_OF_PAIRS),
             ]);
-            uses.own("pairs of neighbours", pairs, [false, false, true, false]);
+            uses.own("pairs of neighbours", pairs, LAUNCHES);
         }
         uses.own("results that are written", self.written(facts, stored), WRITING);
         let (bytes_peak, by_use) = uses.peak();
         Memory { bytes_peak, bytes_mapped: uses.mapped(), uses: by_use }
+    }
+
+    /// The shortcut algorithms of the loops.
+    fn courses(&self) -> impl Iterator<Item = &Course> {
+        let loops = match &self.body {
+            Body::Iterate(iterate) => &iterate.loops[..],
+            Body::Train(_) => &[],
+        };
+        loops.iter().filter_map(|repeated| repeated.course.as_ref())
     }
 
     /// Whether a launch counts common neighbours.

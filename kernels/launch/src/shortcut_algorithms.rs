@@ -81,6 +81,25 @@ impl Course {
         }
     }
 
+    /// Bytes of its arrays on a CPU that have an element of each vertex. Not counted are lists that
+    /// grow with a frontier, a wave or a bucket.
+    pub fn bytes_on_cpu(&self, nodes: u64, bytes_per_real: u64) -> u64 {
+        // Vertex numbers, levels and degrees.
+        let numbers = nodes.saturating_mul(4);
+        match self {
+            // The tree of each vertex.
+            Course::Least { step: EdgeLength::Nothing, .. } => numbers,
+            // Levels; bits of what is reached, and of two frontiers.
+            Course::Least { step: EdgeLength::Number(Number::Int(_)), .. } => {
+                numbers.saturating_add(nodes.div_ceil(64).saturating_mul(3 * 8))
+            }
+            // Distances, those at the last expansion, and the results.
+            Course::Least { .. } => nodes.saturating_mul(3 * bytes_per_real),
+            // Degrees, and the vertices that are left.
+            Course::Cores { .. } => numbers.saturating_mul(2),
+        }
+    }
+
     /// Whether it asks that every edge is read from both ends, of edges read from one.
     pub fn asks_symmetry(&self) -> bool {
         matches!(self, Course::Least { step: EdgeLength::Nothing, .. })

@@ -58,7 +58,7 @@ stages! {
     /// Program, profile and device to launches.
     Plan = Contract {
         name: "plan",
-        version: 19,
+        version: 20,
         reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition],
         writes: &[Kind::Plan],
     };

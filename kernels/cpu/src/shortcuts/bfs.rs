@@ -399,3 +399,11 @@ impl<'a> BfsWalk<'a> {
         self.found_edges.fetch_add(edges, Relaxed);
     }
 }
+
+/// Bytes of the arrays that have an element of each vertex.
+#[cfg(test)]
+pub fn bytes_of_arrays(search: &Search) -> usize {
+    let walk = BfsWalk::new(search, search.push[0].rows());
+    let words = walk.bits.iter().chain([&walk.reached]);
+    4 * walk.level.capacity() + words.map(|bits| 8 * bits.capacity()).sum::<usize>()
+}

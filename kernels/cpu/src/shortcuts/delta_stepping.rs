@@ -126,18 +126,7 @@ pub fn may_be<T: Lowered>(lengths: Lengths<T>) -> bool {
 
 /// The distances relaxed from the initial values, and the number of rounds; none if it was stopped.
 pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<(Vec<T>, u64)> {
-    let sums: Vec<T::Cell> =
-        values.par_iter().with_min_len(AT_LEAST).map(|value| value.cell()).collect();
-    let walk = BucketWalk {
-        sums: &sums,
-        done: values.par_iter().with_min_len(AT_LEAST).map(|_| T::LARGEST.cell()).collect(),
-        ways,
-        per_length: 1.0 / width(ways),
-        list: RwLock::default(),
-        taken: AtomicUsize::new(0),
-        number: AtomicU64::new(0),
-        buckets: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
-    };
+    let walk = BucketWalk::new(values, ways);
     let begun = values.par_iter().with_min_len(AT_LEAST).enumerate();
     let begun = begun.filter(|(_, value)| **value < T::LARGEST);
     let begun: Vec<u32> = begun.map(|(vertex, _)| vertex as u32).collect();
@@ -146,7 +135,7 @@ pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<
     }
     let round = |_, task: usize| walk.relax(task);
     let rounds = thread_team::lead(&round, |leader| walk.run(leader, go_on))?;
-    Some((sums.par_iter().with_min_len(AT_LEAST).map(T::read).collect(), rounds))
+    Some((walk.sums.par_iter().with_min_len(AT_LEAST).map(T::read).collect(), rounds))
 }
 
 /// The width of a bucket.
@@ -176,7 +165,8 @@ fn width<T: Lowered>(ways: &[Ways<T>]) -> f64 {
 }
 
 struct BucketWalk<'a, T: Lowered> {
-    sums: &'a [T::Cell],
+    /// The distances.
+    sums: Vec<T::Cell>,
     /// The distance at which a vertex was last expanded: a vertex may be in a bucket twice, and is
     /// expanded once.
     done: Vec<T::Cell>,
@@ -192,7 +182,21 @@ struct BucketWalk<'a, T: Lowered> {
     buckets: Vec<Mutex<Buckets>>,
 }
 
-impl<T: Lowered> BucketWalk<'_, T> {
+impl<'a, T: Lowered> BucketWalk<'a, T> {
+    fn new(values: &[T], ways: &'a [Ways<'a, T>]) -> Self {
+        let rows = values.par_iter().with_min_len(AT_LEAST);
+        BucketWalk {
+            sums: rows.clone().map(|value| value.cell()).collect(),
+            done: rows.map(|_| T::LARGEST.cell()).collect(),
+            ways,
+            per_length: 1.0 / width(ways),
+            list: RwLock::default(),
+            taken: AtomicUsize::new(0),
+            number: AtomicU64::new(0),
+            buckets: (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect(),
+        }
+    }
+
     fn lock(&self, thread: usize) -> MutexGuard<'_, Buckets> {
         held(self.buckets[thread].lock())
     }
@@ -381,4 +385,12 @@ impl Buckets {
             self.tidy_at = TIDY_LEAST.max(2 * self.far.len());
         }
     }
+}
+
+/// Bytes of the arrays that have an element of each vertex, the results among them.
+#[cfg(test)]
+pub fn bytes_of_arrays<T: Lowered>(values: &[T], ways: &[Ways<T>]) -> usize {
+    let walk = BucketWalk::new(values, ways);
+    let cells = walk.sums.capacity() + walk.done.capacity();
+    size_of::<T::Cell>() * cells + size_of_val(values)
 }

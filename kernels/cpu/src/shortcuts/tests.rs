@@ -4,6 +4,8 @@ use proptest::prelude::*;
 use super::*;
 use bfs::{FAR, Search};
 use delta_stepping::{Lengths, Ways};
+use warploom_ir::{Direction, Number};
+use warploom_launch::{Course, EdgeLength};
 
 /// A graph by its edges, as lists of both directions.
 #[derive(Clone, Debug)]
@@ -259,6 +261,29 @@ fn what_may_not_be_is_seen() {
             && !delta_stepping::may_be(Lengths::Each(&[f32::NAN]))
             && delta_stepping::may_be(Lengths::Same(0.0f64))
     );
+}
+
+#[test]
+fn arrays_take_the_bytes_that_a_plan_predicts() {
+    for nodes in [63, 64, 65, 5000] {
+        let graph = random(nodes, 3 * nodes, 7);
+        let lists = [graph.outgoing()];
+        let least = |step| Course::Least { state: "it".into(), direction: Direction::In, step };
+        let is = |course: Course, real: u64, bytes: usize| {
+            assert_eq!(course.bytes_on_cpu(nodes as u64, real), bytes as u64, "{course:?}");
+        };
+        let parts = components::parts(&lists, ALWAYS).unwrap();
+        is(least(EdgeLength::Nothing), 4, 4 * parts.capacity());
+        let search = Search { push: &lists, pull: &lists, sources: &[0], last: 9 };
+        is(least(EdgeLength::Number(Number::Int(1))), 4, bfs::bytes_of_arrays(&search));
+        let weighted = || least(EdgeLength::Weight);
+        let ways = [Ways { lists: lists[0], lengths: Lengths::Same(1f32) }];
+        is(weighted(), 4, delta_stepping::bytes_of_arrays(&vec![0f32; nodes], &ways));
+        let ways = [Ways { lists: lists[0], lengths: Lengths::Same(1f64) }];
+        is(weighted(), 8, delta_stepping::bytes_of_arrays(&vec![0f64; nodes], &ways));
+        let cores = Course::Cores { state: "it".into(), direction: Direction::In };
+        is(cores, 4, k_core::bytes_of_arrays(&lists));
+    }
 }
 
 #[test]
