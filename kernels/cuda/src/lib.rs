@@ -191,8 +191,11 @@ pub struct DecidedKernels {
     /// What the source of each launch is printed from.
     drafts: Vec<LaunchDraft>,
     /// The same of supersteps of few vertices, by loop.
-    frontiers: Vec<Option<KernelDraft>>,
+    frontiers: Frontiers,
 }
+
+/// The kernels for supersteps of few vertices, by loop, if it has one.
+type Frontiers = Vec<Option<KernelDraft>>;
 
 impl std::ops::Deref for DecidedKernels {
     type Target = DevicePlan;
@@ -234,7 +237,7 @@ pub fn decide(
     let beside = shared_read_sums::find_shared_sums(list, target, &joined, &twins);
     let are_repeated = supersteps::superstep_launches(list);
     let of_frontiers = frontier_supersteps::frontier_launches(list);
-    let mut frontiers: Vec<Option<KernelDraft>> = of_frontiers.iter().map(|_| None).collect();
+    let mut frontiers = Frontiers::from_iter(of_frontiers.iter().map(|_| None));
     let (mut elsewhere, mut drafts) = (BTreeMap::new(), Vec::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let mut unit = Unit {
@@ -271,16 +274,26 @@ pub fn decide(
         plan.add_launch(kernels, unit.schedules, unit.scratch_bytes);
         drafts.push(unit.draft);
     }
+    add_kernels_between(&mut plan, list, target, &frontiers);
+    Ok(DecidedKernels { plan, target, drafts, frontiers })
+}
+
+/// Adds the kernels between epochs and supersteps, and those instead of supersteps.
+fn add_kernels_between(
+    plan: &mut DevicePlan,
+    list: &LaunchList,
+    target: GpuTarget,
+    frontiers: &Frontiers,
+) {
+    let GpuTarget { processors, bytes_per_real, .. } = target;
     if let Some((kind, columns)) = loss_of(list) {
         plan.clockwork = epoch_clock::clock_kernel(kind, columns);
-        plan.watch = training_control::watch_kernels(list, target.bytes_per_real);
+        plan.watch = training_control::watch_kernels(list, bytes_per_real);
     }
-    plan.loops = supersteps::loop_kernels(list, target.bytes_per_real, target.processors);
-    plan.shortcuts = loop_shortcuts::kernels(list, target.processors);
-    plan.frontiers = frontier_supersteps::kernels(&frontiers, target.processors);
-    let of_loops = supersteps::scratch_bytes(list, target.processors);
-    plan.scratch_bytes = plan.scratch_bytes.max(of_loops);
-    Ok(DecidedKernels { plan, target, drafts, frontiers })
+    plan.loops = supersteps::loop_kernels(list, bytes_per_real, processors);
+    plan.shortcuts = loop_shortcuts::kernels(list, processors);
+    plan.frontiers = frontier_supersteps::kernels(frontiers, processors);
+    plan.scratch_bytes = plan.scratch_bytes.max(supersteps::scratch_bytes(list, processors));
 }
 
 impl DecidedKernels {

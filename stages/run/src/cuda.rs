@@ -161,14 +161,13 @@ impl GpuExecutor {
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };
         let mut all_of = |lists: &[Vec<PlannedKernel>]| kernels.bind_all(lists, &bound);
         let (calls, loops) = (all_of(&emitted.launches)?, all_of(&emitted.loops)?);
-        let whole = all_of(&emitted.shortcuts)?;
-        let shortcuts = shortcuts::from_calls(whole, &emitted.shortcuts, &layout);
-        let partial = all_of(&emitted.frontiers)?;
-        let frontiers = shortcuts::from_calls(partial, &emitted.frontiers, &layout);
+        let shortcuts =
+            shortcuts::from_calls(all_of(&emitted.shortcuts)?, &emitted.shortcuts, &layout);
+        let frontiers =
+            shortcuts::from_calls(all_of(&emitted.frontiers)?, &emitted.frontiers, &layout);
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
         let clockwork = kernels.bind_calls(&emitted.clockwork, &bound)?;
         let watch = kernels.bind_calls(&emitted.watch, &bound)?;
-        let kernels = kernels.kernels;
         let dense = dense_feature_rows(list, &layout, data);
         let mut executor = GpuExecutor {
             gpu,
@@ -176,7 +175,7 @@ impl GpuExecutor {
             bytes_free,
             pinned,
             layout,
-            kernels,
+            kernels: kernels.kernels,
             calls,
             branch_roles,
             clockwork,

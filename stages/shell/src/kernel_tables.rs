@@ -141,16 +141,9 @@ fn from_tables(
         if !row.writes.is_empty() {
             writes.insert(kernel.name.clone(), row.writes);
         }
-        let of = row.launch as usize;
-        let room = match row.part {
-            Part::Launch => planned.launches.get_mut(of),
-            Part::Loop => planned.loops.get_mut(of),
-            Part::Shortcut => planned.shortcuts.get_mut(of),
-            Part::Frontier => planned.frontiers.get_mut(of),
-            Part::Clock => Some(&mut planned.clockwork),
-            Part::Watch => Some(&mut planned.watch),
-        };
+        let of = row.launch;
         let found = || format!("row {number}: expected a launch or a loop of the plan, found {of}");
+        let room = calls_of(&mut planned, row.part, of as usize);
         room.ok_or_else(|| (kernels_file, found()))?.push(kernel);
     }
     planned.writes = writes;
@@ -161,6 +154,18 @@ fn from_tables(
         planned.tiers.insert(walk, tiers);
     }
     Ok(Emitted { source: tables.source, plan: planned })
+}
+
+/// The kernels that are called for a part, of this launch or loop.
+fn calls_of(planned: &mut DevicePlan, part: Part, of: usize) -> Option<&mut Vec<Kernel>> {
+    match part {
+        Part::Launch => planned.launches.get_mut(of),
+        Part::Loop => planned.loops.get_mut(of),
+        Part::Shortcut => planned.shortcuts.get_mut(of),
+        Part::Frontier => planned.frontiers.get_mut(of),
+        Part::Clock => Some(&mut planned.clockwork),
+        Part::Watch => Some(&mut planned.watch),
+    }
 }
 
 /// A kernel and how it is called.

@@ -45,7 +45,7 @@ pub fn run_shortcut<T: Precision>(
     let rounds = match course {
         Course::Cores { .. } => sides.run_k_core(&mut host.buffers, state, go_on),
         Course::Least { step: EdgeLength::Nothing, .. } => {
-            sides.run_components(&mut host.buffers, (state, next), go_on)
+            sides.run_components(&mut host.buffers, state, next, go_on)
         }
         Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } => {
             sides.run_bfs(&mut host.buffers, state, step, go_on)
@@ -97,7 +97,8 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
     fn run_components(
         &self,
         buffers: &mut Buffers<T>,
-        (state, next): (Place, Place),
+        state: Place,
+        next: Place,
         go_on: GoOn,
     ) -> Rounds {
         if let Place::Real(state) = state

@@ -22,7 +22,7 @@ use warploom_cuda::{
 use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind, Start};
 use warploom_device::{Fault, Gpu};
 use warploom_ir::{Direction, Loss};
-use warploom_launch::{LaunchList, Role, Rows};
+use warploom_launch::{Element, LaunchList, Role, Rows};
 use warploom_shell::graph_reads;
 use warploom_tuning as tuning;
 
@@ -444,14 +444,8 @@ pub fn initial_bytes<'a, T: Precision>(
             Some(ArgumentBytes::Made(match *program.places.get(name)? {
                 Place::Real(index) => gather_values(banks.reals.get(index), &edges),
                 Place::Whole(index) => {
-                    let values = banks.wholes.get(index);
                     let buffer = list.buffers.iter().find(|buffer| buffer.name == *name)?;
-                    if element_bytes(buffer.element, 8) == 8 {
-                        gather_values(values, &edges)
-                    } else {
-                        let narrow = edges.par_iter().map(|&edge| values[edge as usize] as u32);
-                        Buffer::from_vec(narrow.collect::<Vec<u32>>())
-                    }
+                    gather_wholes(banks.wholes.get(index), &edges, buffer.element)
                 }
                 _ => return None,
             }))
@@ -566,6 +560,15 @@ fn group_list(table: &GroupViews, list: Grouped) -> Option<&[u32]> {
 /// The values at these indices, in their order.
 fn gather_values<E: ArrowNativeType>(values: &[E], numbers: &[u32]) -> Buffer {
     Buffer::from_vec(numbers.par_iter().map(|&number| values[number as usize]).collect::<Vec<E>>())
+}
+
+/// The same of whole numbers, in the width that they have on a device.
+fn gather_wholes(values: &[i64], numbers: &[u32], element: Element) -> Buffer {
+    if element_bytes(element, 8) == 8 {
+        return gather_values(values, numbers);
+    }
+    let narrow = numbers.par_iter().map(|&number| values[number as usize] as u32);
+    Buffer::from_vec(narrow.collect::<Vec<u32>>())
 }
 
 /// Inverts an index: the start of the rows that name each of `count` table rows, and the end; then

@@ -41,8 +41,8 @@ pub struct LoopBatches {
     whole_done: u64,
 }
 
-/// Supersteps of all vertices that a batch enqueues at the least, and at the most, where those of few
-/// have a kernel: what that does of the batch, they need not do.
+/// Supersteps of all vertices that a batch enqueues at the least, and at the most, where those of
+/// few have a kernel: what that does of the batch, they need not do.
 const WHOLE_BESIDE_FRONTIER: [u64; 2] = [4, 64];
 
 impl LoopBatches {
