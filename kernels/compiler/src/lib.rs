@@ -19,7 +19,7 @@ use warploom_optimize::passes::{self, Applied};
 
 /// Raised when the same program and facts give another launch list, or other kernels: plans hold
 /// both, and their keys hold this number and not what made them.
-pub const VERSION: u32 = 22;
+pub const VERSION: u32 = 23;
 
 /// The steps of a program that trains: text, passes, gradients, passes, launches, fusion.
 pub const STEPS: u64 = 6;

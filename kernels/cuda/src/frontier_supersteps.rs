@@ -76,7 +76,8 @@ impl Unit<'_> {
         if walk.passes() != 1 || walk.steps.iter().any(|step| step.columns() == 0) {
             return None;
         }
-        walk.changing = repeated.commit.iter().map(|commit| commit.state.clone()).collect();
+        let both = |commit: &Commit| [commit.state.clone(), commit.next.clone()];
+        walk.changing = repeated.commit.iter().flat_map(both).collect();
         let walk = Rc::new(walk);
         let frame = frame_shape(&walk);
         let places = frame.iter().product::<u64>().max(1) as usize;

@@ -6,7 +6,7 @@
 use super::statement_text::{self, output, pointer};
 use super::statements::{Reads, Source, Stream};
 use super::walk_lowering::WalkLowering;
-use super::walk_steps::Walk;
+use super::walk_steps::{Step, Walk};
 use super::{Argument, Cut, ListPart, Tier, WalkedLists};
 use warploom_ir::{Direction, Type};
 use warploom_launch::{Element, Rows};
@@ -86,7 +86,8 @@ impl Parameters {
                     Argument::Slots(leaf.name.clone(), direction.into()),
                 );
             }
-            if reads.contains(&Source::Rows(leaf.name.clone())) {
+            let is_declared = lowering.walk.changing.contains(&leaf.name);
+            if reads.contains(&Source::Rows(leaf.name.clone())) && !is_declared {
                 self.push(
                     format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
                     Argument::Buffer(leaf.name.clone()),
@@ -134,7 +135,8 @@ impl Parameters {
 
     /// Adds the buffers that a walk stores to.
     pub fn stored(&mut self, walk: &Walk) {
-        for step in walk.steps.iter().filter(|step| step.stored) {
+        let is_given = |step: &&Step| step.stored && !walk.changing.contains(&step.out);
+        for step in walk.steps.iter().filter(is_given) {
             self.push_output(
                 format!("{}* __restrict__ {}", stored_kind(step.kind), output(&step.out)),
                 Argument::Buffer(step.out.clone()),

@@ -1,7 +1,7 @@
 // Device functions of every kernel: number types, the operators of the language, vector loads and
 // stores, dropout, asynchronous copies, tensor cores, shuffles. Sums have a fixed order.
 typedef long long whole;
-typedef unsigned narrow;                         // an id or a bool in memory; in registers `whole`, `bool`
+typedef unsigned narrow;                        // an id or a bool in memory, not in registers
 typedef unsigned long long offset_t;
 #define FULL 0xffffffffu
 #define UNROLL _Pragma("unroll")

@@ -33,7 +33,7 @@ pub(super) struct Walk {
     pub bytes_per_real: u64,
     /// The layout of rows that are computed up to their stride, if any.
     pub padded: Option<RowLayout>,
-    /// Buffers that other blocks write while the kernel runs.
+    /// Buffers that other blocks write while the kernel runs: it declares pointers to them itself.
     pub changing: BTreeSet<String>,
 }
 

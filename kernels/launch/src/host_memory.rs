@@ -209,7 +209,7 @@ impl LaunchList {
         if needs.lists_later.is_some() {
             let courses =
                 self.courses().map(|it| it.bytes_on_cpu(facts.nodes, facts.bytes_per_real));
-            // Loops run one after the other.
+            // Loops run in sequence.
             uses.own("arrays of shortcuts", courses.max().unwrap_or(0), LAUNCHES);
         }
         if self.counts_triangles() {

@@ -96,9 +96,10 @@ impl GpuExecutor {
         most: u64,
     ) -> Result<LoopProgress, StageError> {
         let (begun, batch) = (Instant::now(), self.batches.next.min(most));
-        self.enqueue_supersteps(steps.clone(), number, batch).map_err(device_error)?;
+        let is_timed = self.enqueue_supersteps(steps.clone(), number, batch);
+        let is_timed = is_timed.map_err(device_error)?;
         let state = self.loop_state()?;
-        if state.whole < 2 {
+        if is_timed && state.whole < 2 {
             // The second superstep of all vertices, which is timed, did nothing.
             self.seconds_by_step.retain(|step, _| !steps.contains(step));
         }
@@ -122,13 +123,13 @@ impl GpuExecutor {
     }
 
     /// Enqueues supersteps. The first run launch by launch, for what a first launch sets up, and to
-    /// time each launch.
+    /// time each launch: whether these were timed.
     fn enqueue_supersteps(
         &mut self,
         steps: Range<usize>,
         number: usize,
         batch: u64,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         let part = ((steps.start, steps.end), false);
         let mut left = batch;
         if self.batches.has_frontier {
@@ -146,8 +147,10 @@ impl GpuExecutor {
             left -= 1;
             self.visits.insert(part, visit + 1);
         }
+        let is_timed = visits < 2 && self.visits.get(&part) == Some(&2);
         if self.batches.has_frontier {
-            return (0..left).try_for_each(|_| self.launch_superstep(steps.clone(), number));
+            (0..left).try_for_each(|_| self.launch_superstep(steps.clone(), number))?;
+            return Ok(is_timed);
         }
         while left > 0 {
             let together = if left >= GRAPH_SUPERSTEPS { GRAPH_SUPERSTEPS } else { 1 };
@@ -155,7 +158,7 @@ impl GpuExecutor {
             self.gpu.replay(&self.superstep_graphs[&(number, together)])?;
             left -= together;
         }
-        Ok(())
+        Ok(is_timed)
     }
 
     /// Records so many supersteps as one CUDA graph, if they are not yet.

@@ -1,4 +1,5 @@
-// What BLEST's download of matrices needs to compile where there is no libcurl: nothing is downloaded.
+// What BLEST's download of matrices needs to compile where there is no libcurl. Nothing is
+// downloaded.
 #pragma once
 typedef int CURL, CURLcode;
 enum { CURLE_OK, CURLINFO_RESPONSE_CODE, CURLOPT_FOLLOWLOCATION, CURLOPT_URL, CURLOPT_USERAGENT };
