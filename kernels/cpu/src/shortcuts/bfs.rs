@@ -26,9 +26,11 @@ const EDGES_ALONE: u64 = 1 << 11;
 const EDGES_PULLED: u64 = 1 << 12;
 /// Cost of a pulled edge relative to a pushed one: the end of a row is a mispredicted branch.
 const PULL_COST: u64 = 4;
-/// Vertices of a frontier per push task, at least; and such tasks per thread.
-const TASK_VERTICES: usize = 32;
-const TASKS: usize = 4;
+/// Edges of a frontier per task, at least, or vertices that are only marked; and such tasks per
+/// thread.
+const TASK_EDGES: u64 = 1 << 10;
+const TASK_VERTICES: usize = 1 << 10;
+const TASKS: usize = 8;
 /// Edges that pulling tests per branch.
 const AT_ONCE: usize = 4;
 /// Vertices ahead whose edges pulling prefetches.
@@ -195,8 +197,8 @@ impl<'a> BfsWalk<'a> {
     }
 
     /// A round over the list.
-    fn run_over_list(&self, kind: u32, vertices: usize, leader: &Leader) {
-        let share = vertices.div_ceil(leader.threads() * TASKS).max(TASK_VERTICES);
+    fn run_over_list(&self, kind: u32, vertices: usize, tasks: usize, leader: &Leader) {
+        let share = vertices.div_ceil(tasks).max(1);
         self.share.store(share, Relaxed);
         leader.run(kind, vertices.div_ceil(share));
     }
@@ -238,7 +240,9 @@ impl<'a> BfsWalk<'a> {
         }
         self.found_edges.store(0, Relaxed);
         let listed = held(self.list.read()).len();
-        self.run_over_list(PUSH, listed, leader);
+        // A vertex may have many edges, so that few may be a task.
+        let tasks = (frontier.edges / TASK_EDGES).clamp(1, (leader.threads() * TASKS) as u64);
+        self.run_over_list(PUSH, listed, tasks as usize, leader);
         let vertices = self.take_list();
         Frontier { is_list: true, vertices, edges: self.found_edges.load(Relaxed) }
     }
@@ -247,7 +251,8 @@ impl<'a> BfsWalk<'a> {
     fn step_by_pulling(&self, frontier: &Frontier, leader: &Leader, gains: bool) -> Frontier {
         if frontier.is_list {
             self.bits[self.parity() ^ 1].iter().for_each(|word| word.store(0, Relaxed));
-            self.run_over_list(MARK, frontier.vertices, leader);
+            let tasks = frontier.vertices.div_ceil(TASK_VERTICES).min(leader.threads() * TASKS);
+            self.run_over_list(MARK, frontier.vertices, tasks.max(1), leader);
         }
         self.found_vertices.store(0, Relaxed);
         self.found_edges.store(0, Relaxed);

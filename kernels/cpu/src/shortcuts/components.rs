@@ -23,18 +23,13 @@ pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     let nodes = lists[0].rows();
     let all = (0..nodes as u32).into_par_iter().with_min_len(TASK_VERTICES);
     let root: Vec<AtomicU32> = all.map(AtomicU32::new).collect();
-    let each = |work: &(dyn Fn(usize) + Sync)| {
-        (0..nodes.div_ceil(TASK_VERTICES)).into_par_iter().for_each(|task| {
-            (task * TASK_VERTICES..nodes.min((task + 1) * TASK_VERTICES)).for_each(work);
-        });
-    };
     let shorten = |vertex: usize| root[vertex].store(top(&root, vertex as u32), Relaxed);
     let looked_at = FIRST_OF_ALL.div_ceil(lists.len());
     for first in 0..looked_at {
         if !go_on() {
             return None;
         }
-        each(&|vertex| {
+        for_each_vertex(nodes, |vertex| {
             for lists in lists {
                 lists.prefetch_entry(vertex, first, &root);
                 if let Some(&far) = lists.neighbours(vertex).get(first) {
@@ -42,13 +37,13 @@ pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
                 }
             }
         });
-        each(&shorten);
+        for_each_vertex(nodes, shorten);
     }
     if !go_on() {
         return None;
     }
     let largest = commonest(&root);
-    each(&|vertex| {
+    for_each_vertex(nodes, |vertex| {
         if root[vertex].load(Relaxed) != largest {
             for lists in lists {
                 lists
@@ -59,8 +54,15 @@ pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
             }
         }
     });
-    each(&shorten);
+    for_each_vertex(nodes, shorten);
     Some(root.into_iter().map(AtomicU32::into_inner).collect())
+}
+
+/// Work on every vertex, a part of them at a time.
+fn for_each_vertex(nodes: usize, work: impl Fn(usize) + Sync) {
+    (0..nodes.div_ceil(TASK_VERTICES)).into_par_iter().for_each(|task| {
+        (task * TASK_VERTICES..nodes.min((task + 1) * TASK_VERTICES)).for_each(&work);
+    });
 }
 
 /// The smallest value of the component of each vertex, whose first vertex `parts` gives.

@@ -31,8 +31,8 @@ const SAMPLE: usize = 256;
 const PARTS: usize = 64;
 /// Tasks per thread.
 const TASKS: usize = 8;
-/// Vertices beside its share that a task peels before others may help with the rest.
-const MORE: usize = 256;
+/// Edges beside those of its share that a task counts before others may help with the rest.
+const MORE: u64 = 1 << 10;
 
 /// Kinds of rounds.
 const SCAN: u32 = 0;
@@ -97,7 +97,7 @@ impl<'a> Peeling<'a> {
         let mut remaining = self.left.len();
         // Waves of one thread end where others can help.
         let shared = leader.threads() > 1;
-        let most_alone = if shared { WORK_ALONE as usize / 4 } else { usize::MAX };
+        let most_alone = if shared { WORK_ALONE } else { u64::MAX };
         while remaining > 0 {
             if !go_on() {
                 return None;
@@ -168,15 +168,23 @@ impl<'a> Peeling<'a> {
         edges * wave.len() as u64 / sample.len().max(1) as u64
     }
 
-    /// By one thread: what falls is appended, and peeled too, up to what others can help with.
-    fn peel_alone(&self, wave: &mut Vec<u32>, most: usize) -> Vec<u32> {
+    /// By one thread: what falls is appended, and peeled too, until so many edges are left that
+    /// others can help with.
+    fn peel_alone(&self, wave: &mut Vec<u32>, most: u64) -> Vec<u32> {
         let core = self.core.load(Relaxed);
         let (mut at, given) = (0, wave.len());
-        while at < given || at < wave.len() && wave.len() - at < most {
+        // Edges of what was peeled; what is left is taken to have as many a vertex.
+        let mut edges = 0;
+        let are_few = |left: usize, edges: u64, peeled: usize| {
+            left as u64 * edges <= most.saturating_mul(peeled as u64)
+        };
+        while at < given || at < wave.len() && are_few(wave.len() - at, edges, at) {
             let vertex = wave[at];
             for lists in self.push {
                 lists.prefetch_ahead(wave, at);
-                for &far in lists.neighbours(vertex as usize) {
+                let row = lists.neighbours(vertex as usize);
+                edges += row.len() as u64;
+                for &far in row {
                     if self.falls(far, core) {
                         wave.push(far);
                     }
@@ -218,12 +226,16 @@ impl<'a> Peeling<'a> {
             let wave = held(self.wave.read());
             part_of(&wave, share, task).to_vec()
         };
-        let (mut at, most) = (0, own.len() + MORE);
-        while at < own.len() && at < most {
+        let (mut at, given) = (0, own.len());
+        // Edges of what fell and is peeled here.
+        let mut edges = 0;
+        while at < given || at < own.len() && edges <= MORE {
             let vertex = own[at];
             for lists in self.push {
                 lists.prefetch_ahead(&own, at);
-                for &far in lists.neighbours(vertex as usize) {
+                let row = lists.neighbours(vertex as usize);
+                edges += if at < given { 0 } else { row.len() as u64 };
+                for &far in row {
                     if self.falls_for_one(far, core) {
                         own.push(far);
                     }

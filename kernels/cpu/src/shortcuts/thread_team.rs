@@ -6,7 +6,8 @@
 //!           reaches the caller
 //! never     waits for a thread to come: who leads takes every task that no other thread has taken,
 //!           so that a pool whose threads are busy elsewhere only makes rounds slower
-//! limits    threads that wait burn their cores for up to a tenth of a millisecond, then sleep
+//! limits    threads that wait burn their cores for a tenth of a millisecond, and then what nobody
+//!           else asks for, up to a few milliseconds, before they sleep
 use std::{
     hint::spin_loop,
     sync::{
@@ -23,7 +24,7 @@ use rayon::Scope;
 
 /// Looks for a round before a waiting thread lets others have its core; and before it leaves.
 const LOOKS_AWAKE: u32 = 512;
-const LOOKS: u32 = LOOKS_AWAKE + 128;
+const LOOKS: u32 = LOOKS_AWAKE + 4096;
 /// How much more work a round has to have where threads sleep.
 const WAKING: u64 = 2;
 /// Bits of the number of open tasks.
