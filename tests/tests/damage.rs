@@ -379,6 +379,34 @@ fn a_plan_that_does_not_fit_its_graph_is_damaged() {
     ]);
 }
 
+/// Every value of a plan is compared when it is checked: forged ones with digests that are right.
+#[test]
+fn a_forged_value_of_a_plan_is_named_by_its_place() {
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    for (file, place, value) in [
+        ("plan.json", "/mode", Value::from("trainx")),
+        ("plan.json", "/dtype", Value::from("f16")),
+        ("plan.json", "/device/name", Value::from("other")),
+        ("plan.json", "/launches/arena/places/0/bytes", Value::from(7)),
+        ("plan.json", "/launches/program", Value::from("other")),
+        ("advice.json", "/reasons/0/why", Value::from("because")),
+        ("advice.json", "/memory/bytes_peak", Value::from(7)),
+    ] {
+        let path = file_of(&sandbox, "plan", file);
+        let manifest = path.with_file_name("manifest.json");
+        let [bytes, listed] = [&path, &manifest].map(|file| fs::read(file).unwrap());
+        let mut page: Value = serde_json::from_slice(&bytes).unwrap();
+        *page.pointer_mut(place).unwrap_or_else(|| panic!("{file} has no {place}")) = value;
+        forge(&path, page.to_string().as_bytes());
+        let said = sandbox.front("check", &Recipe::small(), &[]).expect(3);
+        said.says(&[&format!("{file}: {}: expected", &place[1..])]);
+        replace(&path, &bytes);
+        replace(&manifest, &listed);
+    }
+    sandbox.front("check", &Recipe::small(), &[]).expect(0);
+}
+
 #[test]
 fn metadata_of_an_arrow_file_may_be_damaged_anywhere() {
     let sandbox = Sandbox::stand_in();

@@ -26,6 +26,9 @@ use warploom_spec::{EdgeSchedule, LaunchSchedule, LaunchSchedules, MistakeKind};
 
 /// Bytes of a group while a CPU reads its table: its node, slots, and its start.
 const BYTES_OF_GROUP: u64 = 28;
+/// The word of launches that walk edges once, and of those that walk them several times.
+const SUM: &str = "sum";
+const ATTENTION: &str = "attention";
 
 /// A division by groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,8 +290,7 @@ fn fits(target: &str, list: &LaunchList, launch: &Launch) -> bool {
         return false;
     }
     match target {
-        "sum" => edge_visits(&launch.operation) == 1,
-        "attention" => edge_visits(&launch.operation) > 1,
+        SUM | ATTENTION => is_of_class(target, launch),
         _ => match target.parse::<u32>() {
             Ok(line) => {
                 let written = launch.operation.writes();
@@ -299,10 +301,17 @@ fn fits(target: &str, list: &LaunchList, launch: &Launch) -> bool {
     }
 }
 
+/// Whether a launch that walks edges is of the class of this word.
+fn is_of_class(word: &str, launch: &Launch) -> bool {
+    (word == SUM) == (edge_visits(&launch.operation) == 1)
+}
+
 /// The error of an entry that fits no launch, with the launches there are and the nearest.
 fn unfit_entry(number: usize, entry: &LaunchSchedule, launches: &[&Launch]) -> StageError {
     let walks = launches.iter().filter(|launch| walks_rows(&launch.operation));
-    let names: Vec<&str> = walks.map(|launch| launch.name.as_str()).collect();
+    let names: Vec<&str> = walks.clone().map(|launch| launch.name.as_str()).collect();
+    let is_there = |word: &&str| walks.clone().any(|launch| is_of_class(word, launch));
+    let classes: Vec<&str> = [SUM, ATTENTION].into_iter().filter(is_there).collect();
     let what = format!(
         "entry {number} of `plan.schedule`: `{}` is no launch that walks edges",
         entry.target
@@ -317,7 +326,7 @@ fn unfit_entry(number: usize, entry: &LaunchSchedule, launches: &[&Launch]) -> S
     entry_error(
         entry,
         what,
-        format!("expected sum, attention, a line, a pattern or {listed}"),
+        format!("expected {}, a line, a pattern or {listed}", classes.join(", ")),
         hint,
     )
 }

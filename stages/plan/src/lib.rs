@@ -11,6 +11,7 @@ mod edge_count;
 mod facts;
 mod features;
 mod group_division;
+mod json_difference;
 mod memory;
 mod neighbour_group_model;
 pub mod printed_forms;
@@ -51,6 +52,7 @@ use warploom_spec::{Dtype, EdgeSchedule, LaunchSchedules, Loss, Mode, PartitionS
 
 use features::MemoryNeeds;
 use group_division::{Divisions, LaunchDivisions};
+use json_difference::refuse_other_json;
 use schedule_reasons::cpu_schedule_reasons;
 use walk_tiers::WalkTiers;
 
@@ -82,12 +84,74 @@ impl Stage for PlanStage {
         inputs: &Inputs,
         request: &PlanRequest,
     ) -> Result<(), StageError> {
-        let compiling = Phase::begin(
-            context.progress,
-            &format!("compiling `{}`", request.spec.program.entry),
-            STEPS,
-            "steps",
-        );
+        let mut planned = PlannedList::decide(context, inputs, request)?;
+        let advice = planned.advice(inputs, request)?;
+        let smaller = smaller_alternatives(context, inputs, request, &planned)?;
+        let advice = Advice { memory: Memory { smaller, ..advice.memory }, ..advice };
+        let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
+        memory_budget::refuse_too_large(&advice.memory, room)?;
+        let reads = planned.reads();
+        let emitted = planned.render();
+        emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
+        planned.warnings.iter().for_each(|warning| context.progress.warn(warning));
+        let (kernels, tables) = tables_of(&planned.list, emitted.as_ref())?.unzip();
+        let page = planned.page(request, kernels)?;
+        plan::write(outputs, &page, tables.as_ref(), &reads, &advice)
+    }
+
+    /// Validates the list that is read back, then plans again and compares all that was written,
+    /// but for the alternatives that need less memory.
+    fn check(
+        context: &Context,
+        outputs: &Inputs,
+        inputs: &Inputs,
+        request: &PlanRequest,
+    ) -> Result<(), Violation> {
+        let artifact = outputs.get(Kind::Plan)?;
+        let (page, advice) = (plan::open(artifact)?, plan::open_advice(artifact)?);
+        let list: LaunchList = serde_json::from_value(page.launches.clone()).map_err(|error| {
+            Violation::new(format!("plan.json: the launches cannot be read: {error}"))
+        })?;
+        if let Err(flaws) = list.validate() {
+            return Err(Violation::new(format!("plan.json: {}", flaws[0])));
+        }
+        let mut planned = PlannedList::decide(context, inputs, request)?;
+        planned.refuse_stored_buffers()?;
+        let expected = planned.advice(inputs, request)?;
+        let smaller = advice.memory.smaller.clone();
+        let expected = Advice { memory: Memory { smaller, ..expected.memory }, ..expected };
+        refuse_other_json("advice.json", &expected, &advice)?;
+        refuse_other_reads(artifact, &planned.reads())?;
+        let emitted = planned.render();
+        let (kernels, tables) = tables_of(&planned.list, emitted.as_ref())?.unzip();
+        refuse_other_json("plan.json", &planned.page(request, kernels)?, &page)?;
+        refuse_other_tables(artifact, tables.as_ref())
+    }
+}
+
+/// A list with all that is decided for it, before its kernels are printed.
+struct PlannedList {
+    list: LaunchList,
+    facts: GraphFacts,
+    settings: BTreeMap<String, serde_json::Value>,
+    warnings: Vec<String>,
+    predicts: Option<LossKind>,
+    known: GraphInputs,
+    /// What launches walk by.
+    walked: LaunchDivisions,
+    /// The kernels of a GPU.
+    decided: Option<DecidedKernels>,
+    needs: MemoryNeeds,
+}
+
+impl PlannedList {
+    fn decide(
+        context: &Context,
+        inputs: &Inputs,
+        request: &PlanRequest,
+    ) -> Result<PlannedList, StageError> {
+        let what = format!("compiling `{}`", request.spec.program.entry);
+        let compiling = Phase::begin(context.progress, &what, STEPS, "steps");
         let made = build_list(inputs, request, &request.pipeline_settings(), &|| compiling.add(1))?;
         drop(compiling);
         let BuiltList { mut list, facts, settings, warnings, predicts } = made;
@@ -97,138 +161,79 @@ impl Stage for PlanStage {
         list.lines.clear();
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
         let on_step = || context.progress.advance(1);
-        let (decided, MemoryNeeds { memory, host, over_bus, by_launch, reason }) =
-            fit_memory(request, &mut list, &facts, &known, &on_step)?;
-        let mut reasons = std::mem::take(&mut list.reasons);
-        if request.device.grid.is_none() {
-            reasons.extend(cpu_schedule_reasons(&list, &facts, inputs)?);
-        }
-        reasons.extend(reason);
+        let (decided, needs) = fit_memory(request, &mut list, &facts, &known, &on_step)?;
         let walked = known.walked(decided.as_deref());
-        reasons.extend(known.schedule_reason(request, &list, &walked)?);
+        Ok(PlannedList { list, facts, settings, warnings, predicts, known, walked, decided, needs })
+    }
+
+    /// What is predicted and why it was chosen, without the alternatives that need less memory.
+    /// Takes the reasons.
+    fn advice(&mut self, inputs: &Inputs, request: &PlanRequest) -> Result<Advice, StageError> {
+        let mut reasons = std::mem::take(&mut self.list.reasons);
+        if request.device.grid.is_none() {
+            reasons.extend(cpu_schedule_reasons(&self.list, &self.facts, inputs)?);
+        }
+        reasons.extend(self.needs.reason.take());
+        reasons.extend(self.known.schedule_reason(request, &self.list, &self.walked)?);
         let predicted = time_prediction::predict_list(
-            &list,
-            &facts,
+            &self.list,
+            &self.facts,
             &request.device,
-            &by_launch,
-            &known.profile,
-            walked.iter().any(Option::is_some),
+            &self.needs.by_launch,
+            &self.known.profile,
+            self.walked.iter().any(Option::is_some),
         );
-        on_step();
-        let memory = Memory {
-            smaller: smaller_alternatives(context, inputs, request, &settings, &list, &known)?,
-            ..memory
-        };
-        let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
-        memory_budget::refuse_too_large(&memory, room)?;
-        let emitted = print_kernels(context, request, &list, decided);
-        warnings.iter().for_each(|warning| context.progress.warn(warning));
-        let (kernels, tables) = tables_of(&list, emitted.as_ref())?.unzip();
-        let page = Plan {
-            mode: mode_name(request.run.mode, &facts).to_owned(),
-            predicts: predicts.map(|kind| to_json(&kind)).transpose()?,
+        Ok(Advice {
+            memory: self.needs.memory.clone(),
+            predicted,
+            over_bus: self.needs.over_bus.clone(),
+            reasons: to_json(&reasons)?,
+        })
+    }
+
+    /// The files of csr and partition that a run reads.
+    fn reads(&self) -> RunReads {
+        let division = group_division::to_page(&self.walked);
+        run_reads(&self.list, self.decided.as_deref(), division.as_ref())
+    }
+
+    /// The kernels of a GPU, printed once.
+    fn render(&mut self) -> Option<Emitted> {
+        self.decided.take().map(|decided| decided.render(&self.list))
+    }
+
+    fn page(
+        &self,
+        request: &PlanRequest,
+        kernels: Option<KernelFacts>,
+    ) -> Result<Plan, StageError> {
+        Ok(Plan {
+            mode: mode_name(request.run.mode, &self.facts).to_owned(),
+            predicts: self.predicts.map(|kind| to_json(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
             matmul: reduced_precision(request),
             device: to_json(&request.device)?,
-            settings: to_json(&settings)?,
-            division: group_division::to_page(&walked),
+            settings: to_json(&self.settings)?,
+            division: group_division::to_page(&self.walked),
             tuning: request.tuning.clone(),
-            launches: to_json(&list)?,
-            host,
+            launches: to_json(&self.list)?,
+            host: self.needs.host.clone(),
             kernels,
-        };
-        let reads = run_reads(&list, emitted.as_deref(), page.division.as_ref());
-        plan::write(
-            outputs,
-            &page,
-            tables.as_ref(),
-            &reads,
-            &Advice { memory, predicted, over_bus, reasons: to_json(&reasons)? },
-        )
+        })
     }
 
-    /// Reads the list back, validates it, and recomputes every launch's bytes from the profile.
-    fn check(
-        _context: &Context,
-        outputs: &Inputs,
-        inputs: &Inputs,
-        request: &PlanRequest,
-    ) -> Result<(), Violation> {
-        let page = plan::open(outputs.get(Kind::Plan)?)?;
-        let advice = plan::open_advice(outputs.get(Kind::Plan)?)?;
-        let mut list: LaunchList = serde_json::from_value(page.launches).map_err(|error| {
-            Violation::new(format!("plan.json: the launches cannot be read: {error}"))
-        })?;
-        if let Err(flaws) = list.validate() {
-            return Err(Violation::new(format!("plan.json: {}", flaws[0])));
+    /// Refuses a kernel that stores a buffer that has no place.
+    fn refuse_stored_buffers(&self) -> Result<(), Violation> {
+        let unstored = &self.list.arena.nowhere;
+        let decided = self.decided.as_deref();
+        if unstored.is_empty() || decided.is_some_and(|made| are_never_stored(unstored, made)) {
+            return Ok(());
         }
-        let training = page.mode == "train";
-        let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
-        restore_lines(inputs, request, &mut list)?;
-        let known = GraphInputs::read(inputs, request, &list)?;
-        list.lines.clear();
-        let mut decided = decide_for_gpu(request, &list, &known)
-            .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
-        known.walks.add_to(&list, decided.as_mut())?;
-        let planned = group_division::to_page(&known.walked(decided.as_deref()));
-        if planned != page.division {
-            return Err(Violation::new(format!(
-                "plan.json: which launches walk by groups: expected {planned:?}, found {:?}",
-                page.division
-            )));
-        }
-        refuse_other_reads(
-            outputs.get(Kind::Plan)?,
-            &run_reads(&list, decided.as_deref(), planned.as_ref()),
-        )?;
-        let unstored = &list.arena.nowhere;
-        if !unstored.is_empty()
-            && !decided.as_ref().is_some_and(|made| are_never_stored(unstored, made))
-        {
-            return Err(Violation::new(format!(
-                "plan.json: a kernel needs memory for one of `{}`, which the plan never stores",
-                unstored.join("`, `")
-            )));
-        }
-        let MemoryNeeds { memory: expected, host, by_launch, .. } =
-            memory_needs(request, decided.as_ref(), &list, &facts, &known);
-        refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, decided)?;
-        if host != page.host {
-            return Err(Violation::new(format!(
-                "plan.json: what stays on the host: expected {host:?}, found {:?}",
-                page.host
-            )));
-        }
-        memory::refuse_other_figures(&expected, &advice.memory)?;
-        let predicted = time_prediction::predict_list(
-            &list,
-            &facts,
-            &request.device,
-            &by_launch,
-            &known.profile,
-            planned.is_some(),
-        );
-        if predicted != advice.predicted {
-            let (expected, found) = (predicted.nanoseconds_step, advice.predicted.nanoseconds_step);
-            return Err(Violation::new(format!(
-                "advice.json: predicted step: expected {expected} ns, found {found}"
-            )));
-        }
-        Ok(())
+        Err(Violation::new(format!(
+            "plan.json: a kernel needs memory for one of `{}`, which the plan never stores",
+            unstored.join("`, `")
+        )))
     }
-}
-
-/// Lines of the program, which a plan does not keep, where `plan.schedule` names launches by them.
-fn restore_lines(
-    inputs: &Inputs,
-    request: &PlanRequest,
-    list: &mut LaunchList,
-) -> Result<(), StageError> {
-    if request.spec.schedule.entries().iter().any(|entry| entry.target.parse::<u32>().is_ok()) {
-        let built = build_list(inputs, request, &request.pipeline_settings(), &|| {})?;
-        list.lines = built.list.lines;
-    }
-    Ok(())
 }
 
 /// What kernels share, and their tables; none for a CPU.
@@ -248,23 +253,13 @@ fn refuse_other_reads(artifact: &Artifact, expected: &RunReads) -> Result<(), Vi
     Err(Violation::new(format!("what a run reads: expected {expected:?}, found {found:?}")))
 }
 
-/// Refuses tables of kernels other than those that are decided for the list, once printed.
-fn refuse_other_kernels(
+/// Refuses tables of kernels other than those that are printed for the list.
+fn refuse_other_tables(
     artifact: &Artifact,
-    found: Option<&KernelFacts>,
-    list: &LaunchList,
-    decided: Option<DecidedKernels>,
+    expected: Option<&KernelTables>,
 ) -> Result<(), Violation> {
-    let emitted = decided.map(|decided| decided.render(list));
-    let expected = tables_of(list, emitted.as_ref())?;
-    if expected.as_ref().map(|(facts, _)| facts) != found {
-        return Err(Violation::new(format!(
-            "plan.json: what kernels share: expected {:?}, found {found:?}",
-            expected.map(|(facts, _)| facts)
-        )));
-    }
-    let Some((_, expected)) = expected else { return Ok(()) };
-    match kernel_tables::find_difference(&expected, &plan::open_kernels(artifact)?) {
+    let Some(expected) = expected else { return Ok(()) };
+    match kernel_tables::find_difference(expected, &plan::open_kernels(artifact)?) {
         None => Ok(()),
         Some(place) => Err(Violation::new(format!("{place} is not what is emitted for the list"))),
     }
@@ -541,18 +536,6 @@ fn decide_for_gpu(
     program::decide_for_gpu(list, &asked, &request.device).map(Some)
 }
 
-/// The source of the kernels of a GPU plan, printed once, and compiled if a compiler is present.
-fn print_kernels(
-    context: &Context,
-    request: &PlanRequest,
-    list: &LaunchList,
-    decided: Option<DecidedKernels>,
-) -> Option<Emitted> {
-    let emitted = decided.map(|decided| decided.render(list));
-    emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
-    emitted
-}
-
 /// Compiles the kernels of a GPU plan ahead of the run, if a compiler is present. If it is not, or
 /// fails, the run compiles them and reports why. A compiler that was named and is missing is a
 /// warning.
@@ -681,10 +664,9 @@ fn smaller_alternatives(
     context: &Context,
     inputs: &Inputs,
     request: &PlanRequest,
-    settings: &BTreeMap<String, serde_json::Value>,
-    list: &LaunchList,
-    known: &GraphInputs,
+    planned: &PlannedList,
 ) -> Result<Vec<Smaller>, StageError> {
+    let PlannedList { list, known, settings, .. } = planned;
     let mut ways = Vec::new();
     let given = request.pipeline_settings();
     let has_rows = || host_reads::may_stay(list).next().is_some();
