@@ -3,10 +3,12 @@
 //! reads     graph
 //! writes    csr, profile
 //! promises  every edge is once in each direction, with its id, weight and type
-//! never     merges, drops or renumbers anything; lets labels or features change a row
+//! never     merges, drops or renumbers anything; lets labels or features change a row; begins
+//!           where less memory is allowed than the graph takes at least
 //! limits    nodes < 2^32 - 1; memory at most 56 bytes for each edge and 48 for each node
 pub mod check;
 pub mod group;
+mod memory_limit;
 pub mod profile;
 
 use warploom_contract::{
@@ -35,6 +37,7 @@ impl Stage for Extract {
     ) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Graph)?;
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
+        memory_limit::refuse_too_large(nodes, edges, context.memory)?;
         let reading = Phase::begin(context.progress, "reading", edges, "edges");
         let table = graph::read_edges_with_progress(artifact, &|count| reading.add(count))?;
         drop(reading);
