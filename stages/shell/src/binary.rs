@@ -11,7 +11,7 @@ use clap::{
 use warploom_contract::{
     ErrorKind, Inputs, Stage, StageError, caught_panics, error::escape_controls, progress::Progress,
 };
-use warploom_spec::Pipeline;
+use warploom_spec::{Pipeline, settings_help};
 
 use crate::{
     Chain, Environment, Options, StageName, allocation, command_line,
@@ -51,7 +51,8 @@ pub fn stage_command<S: Stage>(about: &'static str) -> Command {
         .subcommand_negates_reqs(true)
         .disable_help_subcommand(true);
     // `about` last: the options set one of their own.
-    shorten_help(StageArguments::augment_args(command).about(about))
+    let command = StageArguments::augment_args(command).about(about);
+    shorten_help(command.after_help(settings_help(S::CONTRACT.name)))
 }
 
 /// Forms that a stage can print instead of its work, with `--show FORM`.

@@ -9,6 +9,8 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use warploom_language::trace::settings_of;
 use warploom_spec::{nearest, settings_named, shell_word};
 
+use crate::StageName;
+
 /// Usual settings of programs, where no pipeline file is named.
 const USUAL: [&str; 5] = ["hidden", "drop", "heads", "layers", "steps"];
 /// Names of settings in other software.
@@ -47,6 +49,14 @@ fn usage_error(error: &clap::Error, words: &[String]) -> Option<String> {
         return Some(
             "error: no command was given\nhint: the same with  --help  lists them".to_owned(),
         );
+    }
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && StageName::ALL.iter().any(|stage| stage.contract().name == word)
+    {
+        return Some(format!(
+            "error: `{word}` is a stage, and a program of its own\nhint: warploom-{word} --help;  \
+             or, to stop after it,  warploom pipeline FILE --until {word}"
+        ));
     }
     let word = match (
         error.kind(),

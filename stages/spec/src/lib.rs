@@ -29,6 +29,7 @@ mod reader;
 mod repeat;
 mod scalar;
 mod schema;
+mod settings_help;
 pub mod site;
 mod stages;
 mod syntax;
@@ -45,6 +46,7 @@ use std::{
 
 use serde_json::Value as Json;
 
+pub use crate::settings_help::settings_help;
 use crate::{
     assign::read_override,
     declare::spec,

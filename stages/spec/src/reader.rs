@@ -576,7 +576,7 @@ fn example_value(field: &FieldDoc) -> String {
 }
 
 /// The default as it is typed.
-fn default_text(field: &FieldDoc) -> Option<String> {
+pub(crate) fn default_text(field: &FieldDoc) -> Option<String> {
     match &field.default {
         serde_json::Value::String(word) if !word.is_empty() => Some(word.clone()),
         serde_json::Value::Number(number) => {
