@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::{
     declare::choices,
     field::{FieldDoc, Shape, sorted_object},
-    mistake::Place,
+    mistake::{MistakeKind, Place},
     node::{Node, Span, Value},
     reader::{Reader, SettingContext},
     stages::partition::{PartitionSpec, Scheme},
@@ -163,7 +163,7 @@ impl LaunchSchedule {
             let inner = at.inner(entry.field, entry.key);
             match entry.field.name {
                 "for" => target = String::decode(entry.node, &inner, reader),
-                "use" => schedule = EdgeSchedule::decode(entry.node, &inner, reader),
+                "use" => schedule = decode_schedule(entry.node, &inner, reader),
                 name => {
                     let number = Option::<u64>::decode(entry.node, &inner, reader)?;
                     let place = ["ngs", "dw", "block_threads"].iter().position(|of| *of == name)?;
@@ -183,6 +183,27 @@ impl LaunchSchedule {
     }
 }
 
+/// A schedule. A scheme of `partition` that no run reads is said to be one.
+fn decode_schedule(
+    node: &Node,
+    at: &SettingContext<'_>,
+    reader: &mut Reader<'_>,
+) -> Option<EdgeSchedule> {
+    let text = node.flow_text();
+    let Some(scheme) = Scheme::ALL.iter().find(|scheme| scheme.name() == text) else {
+        return EdgeSchedule::decode(node, at, reader);
+    };
+    if scheme.has_reader() {
+        return EdgeSchedule::decode(node, at, reader);
+    }
+    let what = format!("no run reads the division `{text}` yet, so that no launch goes by it");
+    let label = "expected auto, rows, neighbour-groups or file".to_owned();
+    let mistake = reader.place(node.span).mistake(MistakeKind::UnknownValue, what, label);
+    let hint = format!("`partition.scheme: {text}` builds and checks it; leave it out here");
+    reader.report(node.span, mistake.hint(hint));
+    None
+}
+
 /// Where an entry is: its first name.
 fn entry_span(node: &Node, at: &SettingContext<'_>) -> Span {
     match &node.value {
@@ -200,7 +221,7 @@ impl FieldType for LaunchSchedules {
         let Value::Sequence(items) = &node.value else {
             let field = FieldDoc { shape: EdgeSchedule::shape(), ..at.field.clone() };
             let at = SettingContext { path: at.path.clone(), field: &field, key: at.key };
-            return EdgeSchedule::decode(node, &at, reader).map(LaunchSchedules::All);
+            return decode_schedule(node, &at, reader).map(LaunchSchedules::All);
         };
         if items.is_empty() {
             reader.report_no_value(at);
