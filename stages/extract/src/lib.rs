@@ -8,7 +8,7 @@
 //! limits    nodes < 2^32 - 1; memory at most 56 bytes for each edge and 48 for each node
 pub mod check;
 pub mod group;
-mod memory_limit;
+mod memory_estimate;
 pub mod profile;
 
 use warploom_contract::{
@@ -37,7 +37,7 @@ impl Stage for Extract {
     ) -> Result<(), StageError> {
         let artifact = inputs.get(Kind::Graph)?;
         let (nodes, edges) = (artifact.count("nodes")?, artifact.count("edges")?);
-        memory_limit::refuse_too_large(nodes, edges, context.memory)?;
+        memory_estimate::refuse_too_large(nodes, edges, context.memory)?;
         let reading = Phase::begin(context.progress, "reading", edges, "edges");
         let table = graph::read_edges_with_progress(artifact, &|count| reading.add(count))?;
         drop(reading);

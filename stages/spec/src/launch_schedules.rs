@@ -190,14 +190,12 @@ fn decode_schedule(
     reader: &mut Reader<'_>,
 ) -> Option<EdgeSchedule> {
     let text = node.flow_text();
-    let Some(scheme) = Scheme::ALL.iter().find(|scheme| scheme.name() == text) else {
-        return EdgeSchedule::decode(node, at, reader);
-    };
-    if scheme.has_reader() {
+    if !Scheme::ALL.iter().any(|scheme| scheme.name() == text && !scheme.has_reader()) {
         return EdgeSchedule::decode(node, at, reader);
     }
     let what = format!("no run reads the division `{text}` yet, so that no launch goes by it");
-    let label = "expected auto, rows, neighbour-groups or file".to_owned();
+    let names: Vec<&str> = EdgeSchedule::ALL.iter().map(|schedule| schedule.name()).collect();
+    let label = format!("expected one of {}", names.join(", "));
     let mistake = reader.place(node.span).mistake(MistakeKind::UnknownValue, what, label);
     let hint = format!("`partition.scheme: {text}` builds and checks it; leave it out here");
     reader.report(node.span, mistake.hint(hint));

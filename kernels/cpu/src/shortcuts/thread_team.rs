@@ -6,8 +6,8 @@
 //!           reaches the caller
 //! never     waits for a thread to come: who leads takes every task that no other thread has taken,
 //!           so that a pool whose threads are busy elsewhere only makes rounds slower
-//! limits    threads that wait burn their cores for a tenth of a millisecond, and then what nobody
-//!           else asks for, up to a few milliseconds, before they sleep
+//! limits    threads that wait spin for a tenth of a millisecond, then yield their cores to others
+//!           for up to a few milliseconds, then sleep
 use std::{
     hint::spin_loop,
     sync::{

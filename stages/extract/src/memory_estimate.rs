@@ -1,4 +1,4 @@
-//! memory_limit: whether there is memory for the edges of a graph and its csr.
+//! memory_estimate: whether there is memory for the edges of a graph and its csr.
 //!
 //! promises  a refusal has both numbers and the option that admits the graph
 //! never     refuses a graph that fits: it counts what is there at once in any graph; communities
